@@ -1,0 +1,54 @@
+"""The command line: a module a command. The only place that prints or exits."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from attncalc.errors import AttncalcError
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Runs the call and gives its exit code: 0 done, 1 something marked is not right, 2 it can't be used."""
+    # NumPy's BLAS starts a thread for each core; a page has no use for them. A user's own setting stands.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    arguments = sys.argv[1:] if arguments is None else arguments
+    try:
+        return _run(arguments)
+    except AttncalcError as error:
+        return _refused(str(error), error.exit_code)
+    except BrokenPipeError:
+        # The reader has seen enough (`| head`): say nothing, and keep Python from flushing into the closed pipe.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        return 130
+
+
+def _run(arguments: list[str]) -> int:
+    from typer.main import get_command
+
+    from attncalc.cli.app import app
+
+    try:
+        code = get_command(app).main(arguments or ["--help"], prog_name="attncalc", standalone_mode=False)
+    except Exception as error:
+        # Usage errors of typer's own click, known by what they offer, since that copy is private to typer.
+        if not hasattr(error, "format_message"):
+            raise
+        return _refused(f"attncalc: {_usage(error)}", 2)
+    return code if isinstance(code, int) else 0
+
+
+def _usage(error: Exception) -> str:
+    what = " ".join(error.format_message().split()).rstrip(".")  # type: ignore[attr-defined]
+    context = getattr(error, "ctx", None)
+    command = getattr(context, "command_path", "attncalc")
+    return f"{what[:1].lower()}{what[1:]}; see {command} --help"
+
+
+def _refused(line: str, code: int) -> int:
+    # What the terminal's encoding does not hold is escaped rather than lost.
+    encoding = getattr(sys.stderr, "encoding", None) or "ascii"
+    print(line.encode(encoding, "backslashreplace").decode(encoding), file=sys.stderr)
+    return code

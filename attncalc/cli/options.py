@@ -1,0 +1,33 @@
+"""The options that several commands share: each is declared once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+Format = Annotated[
+    str | None, typer.Option("--format", "-f", metavar="NAME", help="text, markdown or json.", show_default="text")
+]
+Maths = Annotated[
+    Literal["github", "dollars"],
+    typer.Option("--math", metavar="STYLE", help="How Markdown writes formulas: github (fences) or dollars."),
+]
+Lang = Annotated[str | None, typer.Option("--lang", metavar="LANG", help="The page's language: en.")]
+Decimals = Annotated[
+    int | None, typer.Option("--decimals", metavar="N", min=0, max=12, help="Decimals of every figure, 0 to 12.")
+]
+Rounding = Annotated[
+    Literal["exact", "carried"] | None,
+    typer.Option(
+        "--rounding", metavar="RULE", help="exact (only what is shown is rounded) or carried (rounded at each step)."
+    ),
+]
+Detail = Annotated[
+    Literal["full", "matrices", "result"] | None,
+    typer.Option("--detail", metavar="HOW", help="full (every working), matrices, or result."),
+]
+Output = Annotated[
+    Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write here instead of to standard output.")
+]

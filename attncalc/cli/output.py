@@ -1,0 +1,73 @@
+"""From a solution to the bytes that leave: the format, the language, the place."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from attncalc.errors import UsageError
+from attncalc.problem import Problem
+from attncalc.steps import Solution, Step
+
+
+def render(
+    problem: Problem, solution: Solution, *, format: str | None, lang: str | None, math: str, only: Sequence[Step] = (),
+) -> str:  # fmt: skip
+    """The page of a solution, whole, as text."""
+    from attncalc import formats
+
+    name = format or "text"
+    if formats.FORMATS[formats.known(name)].takes == "solution":
+        return formats.render(name, solution, problem.show.rule, only=only)
+    from attncalc.layout import lay_out
+
+    document = lay_out(
+        solution, problem.show, lang or problem.lang or "en", title=problem.title, kind=problem.kind, only=only
+    )
+    return formats.render(name, document, math=math)
+
+
+def said(**options: object) -> dict[str, object]:
+    """The options that were given."""
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def write(text: str, output: Path | None) -> None:
+    """To standard output, or to a file: whole or not at all."""
+    data = text.encode("utf-8")
+    if output is None:
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+        return
+    try:
+        if output.exists() and not output.is_file():
+            output.write_bytes(data)  # /dev/stderr, a named pipe: nothing to keep whole
+        else:
+            _replace(output, data)
+    except OSError as error:
+        raise UsageError(f"{output} can't be written: {error.strerror}", "choose another --output") from error
+
+
+def _replace(output: Path, data: bytes) -> None:
+    """A new file beside the old one takes its place in one move."""
+    target = output.resolve()
+    mode = target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask()
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=".attncalc-")
+    temporary = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        temporary.chmod(mode)
+        temporary.replace(target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

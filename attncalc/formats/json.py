@@ -1,0 +1,60 @@
+"""json: the steps themselves, for scripts. The only format that reads steps; its keys are a contract."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from attncalc.blocks import Math
+from attncalc.formats.notation import line
+from attncalc.formats.text_math import TEXT
+from attncalc.rounding import Rule, shown
+from attncalc.steps import Group, Solution, Step
+
+
+def render(solution: Solution, rule: Rule, *, only: Sequence[Step] = ()) -> str:
+    """One object; a line for each step. `only` leaves out the other steps."""
+    groups = dict(_groups(solution.root, ""))
+    chosen = only or list(solution.steps.values())
+    head = {"format": "attncalc/1", "conventions": _conventions(solution, rule)}
+    steps = ",\n  ".join(_dump(_step(step, groups[step.id], rule)) for step in chosen)
+    return f'{_dump(head)[:-1]}, "steps": [\n  {steps}\n], "result": {_dump(solution.result.id)}}}\n'
+
+
+def _dump(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def _groups(group: Group, path: str) -> Iterator[tuple[str, str]]:
+    for member in group.members:
+        if isinstance(member, Group):
+            yield from _groups(member, f"{path}.{member.key}" if path else member.key)
+        else:
+            yield member.id, path
+
+
+def _conventions(solution: Solution, rule: Rule) -> dict[str, Any]:
+    chosen = {c.key: {"choice": c.choice, **c.details} for c in solution.conventions}
+    decimals = {"default": rule.decimals, **rule.by_step}
+    rounding = {"choice": rule.rounding, "decimals": decimals, "ties": rule.ties, "weights": rule.weights}
+    return {"vectors": "row", **chosen, "rounding": rounding, "numbers": rule.numbers}
+
+
+def _step(step: Step, group: str, rule: Rule) -> dict[str, Any]:
+    return {
+        "id": step.id,
+        "kind": step.kind,
+        "group": group,
+        "symbol": line(Math(step.symbol), TEXT),
+        "rows": step.rows,
+        "columns": step.columns,
+        "operands": [operand.id for operand in step.operands],
+        "values": [[_value(x) for x in row] for row in step.values.tolist()],
+        "shown": shown(step, rule).tolist(),
+    }
+
+
+def _value(x: float) -> float | str:
+    """12 significant digits: what float64 agrees on from machine to machine."""
+    return "-inf" if x == float("-inf") else float(f"{x:.12g}") + 0.0

@@ -1,0 +1,217 @@
+"""Formulas as LaTeX that KaTeX, MathJax (GitHub's, with what it forbids) and LaTeX itself accept."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from itertools import pairwise
+
+from attncalc.blocks import Grid, Math
+from attncalc.formats.notation import RELATIONS, Form, Notation, infix, line, segments, spaced
+from attncalc.formats.width import visible
+
+LONG = 100  # letters, by and large, of a line that is better broken
+MOST_PARTS = 3  # of a chain on one line
+WIDEST_MATRIX = 10  # columns of a bmatrix, where LaTeX's MaxMatrixCols is left as it is
+
+_SIGNS = {
+    "≈": r"\approx", "∈": r"\in", "→": r"\to", "≤": r"\le", "≥": r"\ge", "≠": r"\ne",
+    "×": r"\times", "·": r"\cdot", "…": r"\dots", "∞": r"\infty", "-∞": r"-\infty", " ": r"\ ",
+    **{sign: sign for sign in ("", "=", "<", ">", "+", "-", ",", ";", ":")},
+}  # fmt: skip
+_GREEK = {
+    "α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "varepsilon", "η": "eta", "θ": "theta",
+    "κ": "kappa", "λ": "lambda", "μ": "mu", "π": "pi", "ρ": "rho", "σ": "sigma", "τ": "tau", "φ": "varphi",
+    "ψ": "psi", "ω": "omega", "Γ": "Gamma", "Δ": "Delta", "Θ": "Theta", "Σ": "Sigma", "Φ": "Phi", "Ω": "Omega",
+}  # fmt: skip
+# MathJax shows most backslashes of \text{..} as they are and KaTeX takes no "_" in it: what is special stands outside.
+# <s> in one piece would be HTML to a Markdown reader that knows no formulas.
+_OUTSIDE_TEXT = {
+    "\\": r"\backslash", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
+    "^": r"\hat{\ }", "`": r"\grave{\ }", "~": r"{\sim}", "<": "{<}", ">": "{>}",
+}  # fmt: skip
+_STRETCH = re.compile(r"([\\{}$&#%_^`~<>])|([^\\{}$&#%_^`~<>]+)")
+_LIGATURE = re.compile(r"(?<=[-',])(?=[-',])")  # LaTeX makes a dash of "--", quotes of "''" and ",,"
+_NUMERAL = re.compile(r"-?[\d.,]+")
+
+
+def token(text: str) -> str:
+    """A label as it is, in letters of the text."""
+    found = [_OUTSIDE_TEXT[special] if special else _text(run) for special, run in _STRETCH.findall(visible(text))]
+    return "".join(found) or r"\text{}"
+
+
+def _text(run: str) -> str:
+    cuts = [0, *(match.start() for match in _LIGATURE.finditer(run)), len(run)]
+    return "".join(rf"\text{{{run[a:b]}}}" for a, b in pairwise(cuts))
+
+
+def symbol(text: str, accent: str = "%s") -> str:
+    """A name; what follows "_" is its subscript: W_Q, d_{\\text{model}}, W_{Q,1}."""
+    base, *below = text.split("_")
+    if not base or not all(below):
+        return accent % token(text)
+    letter = accent % _base(base)
+    if not below:
+        return letter
+    index = ",".join(part if (len(part) == 1 and part.isascii()) or part.isdigit() else token(part) for part in below)
+    return f"{letter}_{index}" if len(index) == 1 else f"{letter}_{{{index}}}"
+
+
+def _base(text: str) -> str:
+    if text in _GREEK:
+        return rf"\{_GREEK[text]}"
+    if re.fullmatch(r"[A-Za-z]'*|\d+", text, re.ASCII):
+        return text
+    return rf"\mathrm{{{text}}}" if re.fullmatch(r"[A-Za-z0-9]+", text) else token(text)
+
+
+def _function(text: str) -> str:
+    # \operatorname is what is meant, but GitHub refuses it: "The following macros are not allowed".
+    return rf"\mathop{{{_base(text)}}}" if len(text) > 1 else text
+
+
+def _sign(text: str) -> str:
+    return _SIGNS[text] if text in _SIGNS else token(text)
+
+
+@lru_cache(maxsize=65536)
+def figure(text: str) -> str:
+    if _NUMERAL.fullmatch(text):
+        return text
+    return _SIGNS.get(text) or token(text)
+
+
+def grid(matrix: Grid) -> str:
+    """A matrix with its labels: those of columns in a row above it, those of rows beside it."""
+    if matrix.columns:
+        return _labelled(matrix)
+    return _matrix(matrix) + (_label_column(matrix.rows) if matrix.rows else "")
+
+
+def _rows(lines: Iterable[Sequence[str]]) -> str:
+    return r" \\ ".join(" & ".join(cells) for cells in lines)
+
+
+def _cells(matrix: Grid) -> list[list[str]]:
+    return [[figure(str(cell)) for cell in row] for row in matrix.cells]
+
+
+def _matrix(matrix: Grid) -> str:
+    count = matrix.cells.shape[1]
+    if count <= WIDEST_MATRIX:
+        return rf"\begin{{bmatrix}} {_rows(_cells(matrix))} \end{{bmatrix}}"
+    return rf"\left[\begin{{array}}{{{'r' * count}}} {_rows(_cells(matrix))} \end{{array}}\right]"
+
+
+def _label_column(labels: Sequence[str]) -> str:
+    return rf"\begin{{matrix}} {_rows([token(label)] for label in labels)} \end{{matrix}}"
+
+
+def _labelled(matrix: Grid) -> str:
+    assert matrix.columns is not None
+    rows = _cells(matrix)
+    head = [token(label) for label in matrix.columns]
+    layout = "r" * len(head)
+    if matrix.rows:
+        rows = [[token(label), *row] for label, row in zip(matrix.rows, rows, strict=True)]
+        head, layout = ["", *head], "l|" + layout
+    return rf"\begin{{array}}{{{layout}}} {_rows([head])} \\ \hline {_rows(rows)} \end{{array}}"
+
+
+def _braced(before: str, between: str = "}{") -> Form:
+    return Form(before=before, between=between, after="}", binds=8)
+
+
+LATEX = Notation(
+    forms={
+        "plus": infix(" + ", 1),
+        "minus": infix(" - ", 1),
+        "times": infix(r" \times ", 2),
+        "dot": infix(r" \cdot ", 2),
+        "over": _braced(r"\frac{"),
+        "exp": _braced("e^{"),
+        "sqrt": _braced(r"\sqrt{"),
+        "max": Form(before=r"\max(", after=")"),
+        "call": Form(first="(", after=")", least=(8, 0)),
+        "vector": Form(before="[", after="]"),
+        "list": Form(),
+        "cell": Form(first="_{", between=",", after="}", least=(8, 0), hold=("{", "}")),
+        "sub": Form(first="_{", between=",", after="}", least=(8, 0), hold=("{", "}")),
+        "transpose": Form(
+            after=r"^{\top}", least=(8, 8), guarded=(True, True), apart=frozenset({"transpose", "over", "exp"})
+        ),
+        "shape": Form(before="(", between=r" \times ", after=")", least=(3, 3)),
+        "sized": Form(between=r"\ "),
+        "beside": Form(between=r" \qquad "),
+    },
+    name=symbol,
+    accented=lambda text: symbol(text, r"\tilde{%s}"),
+    function=_function,
+    sign=_sign,
+    figure=figure,
+    grid=grid,
+    brackets=(r"\left(", r"\right)"),
+)
+INLINE = replace(LATEX, grid=_matrix)  # a label is never set within a sentence
+
+
+def inline(math: Math) -> str:
+    return line(math, INLINE).strip()
+
+
+def length(latex: str) -> int:
+    """About how many letters wide it will be: of a matrix, its first row."""
+    first_rows = re.sub(r"\\begin\{\w+\}(\{[^}]*\})?(.*?)(\\\\.*?)?\\end\{\w+\}", r"\2", latex, flags=re.DOTALL)
+    return len(re.sub(r"\\[A-Za-z]+ ?|[{}\\]|(?<=,) ", "", first_rows))
+
+
+def display(maths: Sequence[Math]) -> str:
+    """What stands in a displayed formula: the formulas below one another, first signs aligned, long ones broken."""
+    lines = [row for math in maths for row in _lines_of(math)]
+    if len(lines) == 1:
+        return line(maths[0], LATEX).strip()
+    return "\\begin{aligned}\n" + " \\\\\n".join(lines) + "\n\\end{aligned}"
+
+
+def is_long(math: Math) -> bool:
+    """Whether the formula is better broken at its signs."""
+    pattern = math.pattern
+    relations = sum(sign in RELATIONS for sign, _ in segments(pattern))
+    return pattern.op == "derivation" or relations >= MOST_PARTS or length(line(math, LATEX)) > LONG
+
+
+def _lines_of(math: Math) -> list[str]:
+    """The formula in lines with one "&" each, for the place that is aligned."""
+    pattern = math.pattern
+    if pattern.op == "beside" and pattern.args:
+        first, *rest = (replace(math, pattern=part) for part in pattern.args)
+        aligned = _broken(first, once=True)
+        return [r" \qquad ".join([*aligned, *(line(part, LATEX) for part in rest)])]
+    return _broken(math, once=not is_long(math))
+
+
+def _broken(math: Math, once: bool) -> list[str]:
+    """The lines of a chain, each with its sign aligned; `once`: all on the line of the first sign."""
+    lines, marked, before = [""], False, ""
+    for i, (sign, part) in enumerate(segments(math.pattern)):
+        relation = sign in RELATIONS
+        another = relation and marked and not once and before not in {",", ";"}  # a = b, c = d stays one line
+        if another:
+            lines.append("")
+        mark = relation and (another or not marked)
+        marked, before = marked or mark, sign
+        lines[-1] += _setting(sign, mark, at_start=i == 0) + (line(replace(math, pattern=part), LATEX) if part else "")
+    if not marked:
+        lines[0] = "& " + lines[0]
+    # In brackets after a line's end LaTeX expects a distance.
+    return ["{}" + text if text.startswith("[") else text.strip() for text in lines]
+
+
+def _setting(sign: str, mark: bool, *, at_start: bool) -> str:
+    if not sign:
+        return ""
+    setting = spaced(_sign(sign), at_start)
+    return setting.replace(_sign(sign), "&" + _sign(sign), 1) if mark else setting

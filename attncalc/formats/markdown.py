@@ -1,0 +1,122 @@
+"""Markdown as GitHub reads it (```` ```math ```` and $`..`$), or with dollars, for pandoc and others."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from attncalc.blocks import Block, Document, Formula, Items, Math, Prose, Section, Table, Token, Work
+from attncalc.errors import UsageError
+from attncalc.formats.latex_math import display, inline, is_long
+from attncalc.formats.notation import continues, holds_grid
+from attncalc.formats.width import visible
+
+_INLINE = {"github": ("$`", "`$"), "dollars": ("$", "$")}
+_DISPLAY = {"github": ("```math", "```"), "dollars": ("$$", "$$")}
+LINES_IN_FORMULA = 40  # of working; more would make one formula that takes a browser long to set
+
+_SPECIAL = re.compile(r"[\\`*_\[\]<>|$&#~^]")
+_SPECIAL_IN_TOKEN = re.compile(r"[\\`*_\[\]<>|$&#~^\"'.+!-]")  # and what "smart" typography would change
+_EMOJI_NAME = re.compile(r":(?=[\w+-]+:)")
+_LINE_START = re.compile(r"^(?:([+-])|(\d+)([.)]))")
+
+
+def render(document: Document, *, math: str = "github") -> str:
+    """The page, with formulas between the delimiters that GitHub knows or between dollars."""
+    if math not in _INLINE:
+        raise UsageError(f"there is no math style {math!r}", f"choose one of {', '.join(_INLINE)}")
+    page = _Page(math)
+    parts = [f"# {page.sentence(document.title)}", *page.blocks(document.blocks, 1)]
+    return "\n\n".join(parts) + "\n"
+
+
+def escaped(text: str) -> str:
+    """Words that Markdown leaves as they are."""
+    return _EMOJI_NAME.sub(r"\:", _SPECIAL.sub(r"\\\g<0>", visible(text.replace("\n", " "))))
+
+
+def escaped_token(text: str) -> str:
+    """A label, letter by letter as the problem file has it."""
+    return _EMOJI_NAME.sub(r"\:", _SPECIAL_IN_TOKEN.sub(r"\\\g<0>", visible(text)))
+
+
+def at_line_start(text: str) -> str:
+    """A sentence that starts a line and is no list, heading or rule."""
+    return _LINE_START.sub(lambda found: rf"\{found[1]}" if found[1] else rf"{found[2]}\{found[3]}", text)
+
+
+class _Page:
+    """One page, with its delimiters."""
+
+    def __init__(self, math: str) -> None:
+        self.opening, self.closing = _INLINE[math]
+        self.fence = _DISPLAY[math]
+
+    def sentence(self, prose: Prose) -> str:
+        return "".join(map(self._part, prose.parts)).strip()
+
+    def _part(self, part: str | Math | Token) -> str:
+        if isinstance(part, Math):
+            return self._inline(part)
+        return escaped_token(part.text) if isinstance(part, Token) else escaped(part)
+
+    def _inline(self, math: Math) -> str:
+        return f"{self.opening}{inline(math)}{self.closing}"
+
+    def _display(self, maths: Sequence[Math], indent: str = "") -> str:
+        lines = [self.fence[0], *display(maths).split("\n"), self.fence[1]]
+        return "\n".join(indent + line for line in lines)
+
+    def blocks(self, blocks: Sequence[Block], depth: int) -> Iterator[str]:
+        formulas: list[Math] = []  # what goes on from a formula is set below it, as one
+        for block in blocks:
+            goes_on = isinstance(block, Formula) and continues(block.math.pattern)
+            if formulas and not goes_on:
+                yield self._display(formulas)
+                formulas = []
+            if isinstance(block, Formula):
+                formulas.append(block.math)
+            else:
+                yield from self._block(block, depth)
+        if formulas:
+            yield self._display(formulas)
+
+    def _block(self, block: Prose | Items | Work | Table | Section, depth: int) -> Iterator[str]:
+        match block:
+            case Prose():
+                yield at_line_start(self.sentence(block))
+            case Items():
+                # "*", since a list with "-" right before or after it, a working, is another list.
+                yield "\n".join(f"* {at_line_start(self.sentence(item))}" for item in block.sentences)
+            case Work():
+                yield from self._work(block)
+            case Table():
+                yield self._table(block)
+            case Section():
+                title = self.sentence(block.title)
+                yield f"## {title}" if depth == 1 else f"**{title}**"
+                yield from self.blocks(block.blocks, depth + 1)
+
+    def _work(self, work: Work) -> Iterator[str]:
+        """Labelled lines as a list, the others as formulas aligned at their first signs."""
+        for is_labelled, lines in groupby(work.lines, key=lambda line: line[0] is not None):
+            if is_labelled:
+                yield "\n".join(self._item(self.sentence(label), math) for label, math in lines if label).strip("\n")
+            else:
+                yield from self._formulas([math for _, math in lines])
+
+    def _formulas(self, maths: Sequence[Math]) -> Iterator[str]:
+        for start in range(0, len(maths), LINES_IN_FORMULA):
+            yield self._display(maths[start : start + LINES_IN_FORMULA])
+
+    def _item(self, label: str, math: Math) -> str:
+        start = f"- {at_line_start(label)}" + ("" if label.endswith((":", "：")) else ":")
+        if holds_grid(math.pattern) or is_long(math):
+            return f"{start}\n\n{self._display([math], '  ')}\n"
+        return f"{start} {self._inline(math)}"
+
+    def _table(self, table: Table) -> str:
+        rule = ["---"] * len(table.head)
+        rows = [[self.sentence(cell) for cell in row] for row in (table.head, *table.rows)]
+        return "\n".join(f"| {' | '.join(row)} |" for row in (rows[0], rule, *rows[1:]))

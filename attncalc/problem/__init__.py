@@ -1,0 +1,126 @@
+"""Problem files: bytes -> events with positions -> typed values -> a frozen Problem. All input is validated here."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import yaml
+
+from attncalc.errors import UsageError
+from attncalc.problem import attention as _attention
+from attncalc.problem.attention import Attention, Scale
+from attncalc.problem.decoding import decode
+from attncalc.problem.matrices import matrix_from_bytes
+from attncalc.problem.nodes import MapNode, Node, compose, is_empty
+from attncalc.problem.readers import anything, choice, scalar, text
+from attncalc.problem.schema import Key, Reading, Table, later, nearest
+from attncalc.problem.show import Show, show
+from attncalc.problem.source import Source, one_line, short
+
+__all__ = ["Attention", "Problem", "Scale", "Show", "load", "matrix_from_bytes", "parse"]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What a problem file says, checked. `given` is a dataclass of its kind."""
+
+    name: str  # the file's name as given by the user
+    title: str | None
+    lang: str | None  # en or zh; None: nothing said
+    kind: str
+    show: Show
+    given: Any
+    published: Node | None = None  # figures printed elsewhere, not read yet
+
+    def with_show(self, **changes: Any) -> Problem:
+        """The same problem shown otherwise, as Show.changed says: `with_show(decimals=4, rounding="carried")`."""
+        return replace(self, show=self.show.changed(**changes))
+
+
+class Kind(NamedTuple):
+    """One kind of problem: its keys, and what makes a checked dataclass of their values."""
+
+    keys: Table
+    build: Callable[[Source, Reading], Attention]
+
+
+KINDS = {"attention": Kind(_attention.KEYS, _attention.attention)}
+LATER_KINDS = (
+    "softmax", "positions", "rotary", "layer-norm", "rms-norm", "feed-forward", "gate", "residual", "experts", "output",
+    "loss", "size", "encoder", "decoder", "encoder-decoder",
+)  # fmt: skip
+
+# Keys of other kinds, so that a forgotten `kind` isn't called a misspelt key.
+_OF_LATER_KINDS = (
+    "x", "temperature", "length", "width", "base", "columns", "pairs", "start", "rotary_dim", "ntk", "angles",
+    "degrees", "cos", "sin", "eps", "eps_in", "variance", "gain", "bias", "W_1", "b_1", "W_2", "b_2", "W_gate",
+    "b_gate", "activation", "value", "gate", "f", "router", "experts", "top_k", "top_p", "normalise", "renormalise",
+    "W", "b", "tied", "logits", "probabilities", "targets", "reduction", "layers", "d_model", "d_ff", "batch", "bytes",
+    "model", "encoder", "decoder", "final_norm", "norm", "norms", "output", "generate", "attention",
+    "cross_attention", "feed_forward",
+)  # fmt: skip
+
+
+def _kind(source: Source, node: Node, path: str) -> str:
+    name = scalar(source, node, path, "a kind")
+    if name in LATER_KINDS:
+        raise later(source, node, path, name)
+    if name not in KINDS:
+        raise source.error(node, path, f"unknown kind {short(name)}", nearest(name, [*KINDS, *LATER_KINDS]))
+    return name
+
+
+KEYS = Table(
+    (
+        Key("title", text, None, "the heading of the page"),
+        Key("lang", choice("en", "zh"), None, "the language of the page"),
+        Key("kind", _kind, "attention", f"the kind of problem: {', '.join(KINDS)}"),
+        Key("show", show, Show(), "how figures are rounded and what is shown"),
+        Key("published", anything, None, "figures printed elsewhere, by step id, for marking"),
+    ),
+    later=dict.fromkeys(_OF_LATER_KINDS, ""),
+)
+
+
+def load(path: str | os.PathLike[str]) -> Problem:
+    """The problem in a file; "-" is standard input. Raises UsageError where it can't be read, else as parse does."""
+    name = os.fspath(path)
+    if name == "-":
+        return parse(sys.stdin.buffer.read(), "<stdin>")
+    try:
+        data = Path(name).read_bytes()
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        reason = getattr(error, "strerror", None) or str(error)
+        raise UsageError(f"can't read {one_line(name)}: {reason}", "give the path of a problem file, or -") from None
+    return parse(data, name)
+
+
+def parse(data: bytes, name: str = "<text>") -> Problem:
+    """The problem in some bytes. Raises ProblemError for all that can't be used, with its place."""
+    source = decode(data, name)
+    root = compose(source)
+    if root is None:
+        raise source.error_at(1, 1, "", "expected a mapping at top level", "the file is empty")
+    source = replace(source, count_from=_count_from(root))
+    kind = _kind_of(source, root)
+    said = (KINDS[kind].keys + KEYS).read(source, root)
+    given = KINDS[kind].build(source, said)
+    return Problem(name, said["title"], said["lang"], kind, said["show"], given, said["published"])
+
+
+def _count_from(root: Node) -> int:
+    """show.count_from, read before all else as messages hold indices; what is wrong with it is said in its turn."""
+    show_node = root.entries["show"].value if isinstance(root, MapNode) and "show" in root.entries else None
+    said = show_node.entries.get("count_from") if isinstance(show_node, MapNode) else None
+    return 0 if said and isinstance(said.value, yaml.ScalarEvent) and said.value.value == "0" else 1
+
+
+def _kind_of(source: Source, root: Node) -> str:
+    """The kind, read before the other keys as it says which they are."""
+    node = root.entries["kind"].value if isinstance(root, MapNode) and "kind" in root.entries else None
+    return "attention" if node is None or is_empty(node) else _kind(source, node, "kind")

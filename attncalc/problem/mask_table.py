@@ -1,0 +1,17 @@
+"""What `attncalc mask` is asked about: a mask by itself, and perhaps figures to put it on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from attncalc.steps import Matrix
+
+
+@dataclass(frozen=True, eq=False)
+class MaskTable:
+    """A causal mask over `size` positions; S, scores that are ready for softmax, or A, weights, are size × size."""
+
+    size: int
+    tokens: tuple[str, ...] | None = None
+    S: Matrix | None = None
+    A: Matrix | None = None

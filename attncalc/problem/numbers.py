@@ -1,0 +1,91 @@
+"""Figures as people type them: text -> (float, the text in its normal form)."""
+
+from __future__ import annotations
+
+import re
+
+MOST_DIGITS = 15  # of a figure that was typed with an exponent and is written out; longer ones keep their e
+
+_plain = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?").fullmatch
+_general = re.compile(r"([+\-−]?)([0-9]*)(?:\.([0-9]*))?(?:[eE]([+\-−]?)([0-9]+))?").fullmatch
+
+# Why a text is no number: the first pattern that is found says it. {0} is the text.
+_WHY_NOT = tuple(
+    (re.compile(pattern, re.IGNORECASE), what, hint)
+    for pattern, what, hint in (
+        (r"^\s*$", "empty", "write a number"),
+        (r"^(true|false|yes|no|on|off)$", "{0} is not a number", "write 1 or 0"),
+        (r"^(null|none|~|_)$", "{0} is not a number", "every entry must be given"),
+        (r"^[+\-−]?\.?(nan|inf|infinity|∞)$", "{0} is not finite", "write a finite number"),
+        (r"^[+\-−]?0[0-9]+(\.|e|$)", "{0} has a leading zero", "leave the zero out"),
+        (r"^[+\-−]?0[xob]", "{0} is not a decimal number", "write it in base ten"),
+        (r"[0-9]_[0-9]", "{0} is not a number", "leave the _ out"),
+        (r"^[+\-−]?[0-9]+,[0-9]+$", "{0} is not a number", "write a decimal point"),
+        (r"^[+\-−]?[0-9.]+/[0-9.]+$", "{0} is a fraction", "write it as a decimal number"),
+        (r"^[0-9]+:[0-9:.]+$", "{0} is not a number", "write it as one decimal number"),
+        (r"^[‐‑‒–—]", "{0} starts with a dash", "write - before a negative number"),
+        (r"^\s|\s$", "spaces round a number", "leave them out"),
+    )
+)
+
+
+class NotANumber(ValueError):
+    """Raised for a text that isn't a finite decimal number; `what` holds {0} where the text goes."""
+
+    def __init__(self, what: str, hint: str) -> None:
+        super().__init__(what)
+        self.what, self.hint = what, hint
+
+
+def number(text: str) -> tuple[float, str]:
+    """The value of a figure and its normal form: `+.50` is (0.5, "0.50"), `-0` is (0.0, "0"), `1e-3` "0.001".
+
+    The normal form keeps the decimal places that were typed and reads back as the same value.
+    """
+    if len(text) < 300 and _plain(text):  # nearly every figure, and too short to leave float64's range
+        value = float(text)
+        return (value, text) if value else (0.0, text.lstrip("-"))
+    return _general_number(text)
+
+
+def _general_number(text: str) -> tuple[float, str]:
+    match = _general(text)
+    if match is None:
+        raise _why_not(text)
+    sign, whole, fraction, exponent_sign, exponent = match.groups(default="")
+    if not (whole or fraction) or (len(whole) > 1 and whole.startswith("0")):
+        raise _why_not(text)
+    whole = whole or "0"
+    mantissa = f"{whole}.{fraction}" if fraction else whole
+    if not mantissa.strip("0."):
+        return 0.0, "0" if exponent else mantissa
+    minus = "-" if sign in ("-", "−") else ""
+    power = exponent.lstrip("0") or "0"
+    if power != "0" and exponent_sign in ("-", "−"):
+        power = f"-{power}"
+    value = float(f"{minus}{mantissa}e{power}")
+    if value - value != 0:
+        raise NotANumber("{0} is too large for float64", "write a smaller number")
+    if not value:
+        raise NotANumber("{0} is too small for float64", "write 0, or a larger number")
+    if power == "0":
+        return value, minus + mantissa
+    written = _written_out(whole, fraction, int(power))
+    return value, minus + (written if len(written) - ("." in written) <= MOST_DIGITS else f"{mantissa}e{power}")
+
+
+def _written_out(whole: str, fraction: str, power: int) -> str:
+    """whole.fraction × 10^power without an exponent: 1.50 and 1 give 15.0."""
+    digits, point = whole + fraction, len(whole) + power
+    if point <= 0:
+        return f"0.{'0' * -point}{digits}"
+    before, after = digits[:point].ljust(point, "0"), digits[point:]
+    before = before.lstrip("0") or "0"
+    return f"{before}.{after}" if after else before
+
+
+def _why_not(text: str) -> NotANumber:
+    for pattern, what, hint in _WHY_NOT:
+        if pattern.search(text):
+            return NotANumber(what, hint)
+    return NotANumber("{0} is not a number", "write it like 2, -0.5 or 1e-3")

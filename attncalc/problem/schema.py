@@ -1,0 +1,129 @@
+"""The keys of a mapping as data: what each is called, how it is read, what it is when nothing is said, what it means.
+
+A key or a kind is added by adding a row; the man page is made from the same rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import yaml
+
+from attncalc.errors import ProblemError
+from attncalc.problem.nodes import MapNode, Node, is_empty
+from attncalc.problem.source import Source, look_alike, short
+
+# (source, node, path of the node) -> value. Raises ProblemError.
+Reader: TypeAlias = Callable[[Source, Node, str], Any]
+
+
+@dataclass(frozen=True)
+class Key:
+    """One key: its reader, its value where it isn't given, and one line on what it means."""
+
+    name: str
+    read: Reader
+    default: Any
+    doc: str
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The values of a mapping that was read: `reading["H"]`; and what was said: `"H" in reading`, `reading.at("H")`."""
+
+    node: MapNode
+    values: Mapping[str, Any]
+
+    def __getitem__(self, name: str) -> Any:
+        return self.values[name]
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.node.entries
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.node.entries)
+
+    def at(self, name: str) -> Node:
+        return self.node.entries[name].value
+
+
+@dataclass(frozen=True)
+class Table:
+    """The keys of one mapping. `later` are keys of the format that this version can't carry out, each with the one
+    value that asks for nothing and is let through, or "" where there is none."""
+
+    keys: tuple[Key, ...]
+    later: Mapping[str, str] = field(default_factory=dict)
+
+    def __add__(self, other: Table) -> Table:
+        return Table(self.keys + other.keys, {**self.later, **other.later})
+
+    def read(self, source: Source, node: Node, path: str = "") -> Reading:
+        """Every value of a mapping, in the order of the file; defaults for the keys that aren't there."""
+        if not isinstance(node, MapNode):
+            raise self._not_a_mapping(source, node, path)
+        rows = {key.name: key for key in self.keys}
+        values = {key.name: key.default for key in self.keys}
+        for name, entry in node.entries.items():
+            if name not in rows and not self._let_through(name, entry.value):
+                raise self._refused(source, entry.key, path)
+        for name, entry in node.entries.items():
+            if name not in rows:
+                continue
+            inner = f"{path}.{name}" if path else name
+            if is_empty(entry.value):
+                raise source.error(entry.key, inner, "empty", "give its value, indented if it is on the next line")
+            values[name] = rows[name].read(source, entry.value, inner)
+        return Reading(node, values)
+
+    def _let_through(self, name: str, value: Node) -> bool:
+        nothing = self.later.get(name)
+        return bool(nothing) and isinstance(value, yaml.ScalarEvent) and value.value == nothing
+
+    def _refused(self, source: Source, key: yaml.ScalarEvent, path: str) -> ProblemError:
+        name: str = key.value
+        inner = f"{path}.{name}" if path else name
+        if name in self.later:
+            return later(source, key, inner)
+        hint = _spelling(name) or nearest(name, [*(row.name for row in self.keys), *self.later])
+        return source.error(key, path, f"unknown key {short(name)}" if name else "an empty key", hint)
+
+    def _not_a_mapping(self, source: Source, node: Node, path: str) -> ProblemError:
+        hint = f"write lines like {self.keys[0].name}: .."
+        if isinstance(node, yaml.ScalarEvent):
+            hint = _spelling(node.value) or hint
+        return source.error(node, path, "expected a mapping" if path else "expected a mapping at top level", hint)
+
+
+def later(source: Source, at: Any, path: str, what: str = "") -> ProblemError:
+    """The error of something that the format has and this version of attncalc can't carry out."""
+    what = f"{what} is not known" if what else "not known"
+    return source.error(at, path, f"{what} to this version of attncalc yet", "leave it out, or use a later version")
+
+
+def nested(table: Table) -> Reader:
+    """A reader of a mapping within a mapping; its value is a Reading."""
+    return table.read
+
+
+def nearest(name: str, known: list[str]) -> str:
+    """A hint: the known name that is most like `name`; else all of them, where they are few; else nothing."""
+    for candidate in known:
+        if candidate.lower() == name.lower():
+            return f"did you mean {candidate}?"
+    import difflib  # only needed by who mistypes
+
+    close = difflib.get_close_matches(name[:80], known, 1)
+    if close:
+        return f"did you mean {close[0]}?"
+    return f"known here: {', '.join(known)}" if len(known) <= 12 else ""
+
+
+def _spelling(text: str) -> str:
+    """A hint where a key was run together with its value."""
+    if hint := look_alike(text):
+        return hint
+    name, colon, value = text.partition(":")
+    return f"put a space after the colon: {short(name)}: {short(value)}" if colon and value and name.strip() else ""

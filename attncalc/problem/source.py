@@ -1,0 +1,82 @@
+"""Where text came from, and how a complaint about it is worded: one line, printable, with its place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from attncalc.errors import ProblemError
+
+LONGEST = 40  # characters of a user's text that a message repeats
+
+FULL_WIDTH = {
+    "：": ("colon", ":"), "，": ("comma", ","), "、": ("comma", ","), "．": ("point", "."),
+    "［": ("bracket", "["), "］": ("bracket", "]"), "【": ("bracket", "["), "】": ("bracket", "]"),
+    "｛": ("brace", "{"), "｝": ("brace", "}"), "＂": ("quote", '"'), "＇": ("quote", "'"),
+    "－": ("minus", "-"), "＋": ("plus", "+"), **{chr(0xFF10 + digit): ("digit", str(digit)) for digit in range(10)},
+}  # fmt: skip
+CURLY = {"“": '"', "”": '"', "„": '"', "‘": "'", "’": "'"}
+
+
+class Placed(Protocol):
+    """Anything that knows where it starts, as line and column from 0: an event, or a node."""
+
+    @property
+    def start_mark(self) -> Any: ...
+
+
+@dataclass(frozen=True)
+class Source:
+    """One text with the name the user gave it; `count_from` is where indices in messages start (0 or 1)."""
+
+    name: str
+    text: str = ""
+    count_from: int = 1
+
+    def error(self, at: Placed, path: str, what: str, hint: str = "") -> ProblemError:
+        """The error of the thing `at`, to be raised by the caller."""
+        mark = at.start_mark
+        return self.error_at(mark.line + 1, mark.column + 1, path, what, hint)
+
+    def error_at(self, line: int, column: int, path: str, what: str, hint: str = "") -> ProblemError:
+        """The error of a place counted from 1. Every ProblemError is made here, so none can span two lines."""
+        return ProblemError(one_line(self.name), line, column, one_line(path), one_line(what), one_line(hint))
+
+    def cell(self, path: str, *index: int) -> str:
+        """The path of an entry, from indices that count from 0: `H[2,1]`."""
+        return f"{path}[{','.join(str(number + self.count_from) for number in index)}]"
+
+
+def one_line(text: str) -> str:
+    """`text` with every character that doesn't print as itself written as an escape, a newline as \\n."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+
+
+def short(text: str) -> str:
+    """A user's text as a message repeats it: escaped, and cut where it is long."""
+    text = one_line(text[: LONGEST + 1])
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+
+
+def look_alike(text: str) -> str:
+    """A hint that names the first full-width sign or curly quote in `text`, or nothing."""
+    for character in text:
+        if character in FULL_WIDTH:
+            name, plain = FULL_WIDTH[character]
+            return f"{character} is a full-width {name}, type {plain}"
+        if character in CURLY:
+            return f"{character} is a curly quote, type {CURLY[character]}"
+    return ""
+
+
+def counted(count: int, noun: str) -> str:
+    """`1 row`, `2 rows`; the noun is given in the singular."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def either(names: tuple[str, ...] | list[str], last: str = "or") -> str:
+    """`a, b or c`."""
+    *most, final = names
+    return f"{', '.join(most)} {last} {final}" if most else final

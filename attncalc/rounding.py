@@ -1,0 +1,212 @@
+"""The only place where a figure is rounded or turned into digits.
+
+Rounding is that of school: by the decimal figure, not by its binary neighbour. 2.675 is 2.68 and 1.005 is 1.01, where
+`"%.2f"` gives 2.67 and 1.00. Half goes away from zero (`half-up`) or to the even digit (`half-even`); what is within
+1e-9 unit of a half (or, in long figures, within its last bits) is a half, so that noise never decides a
+computed tie.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from decimal import ROUND_FLOOR, Decimal, localcontext
+from math import ulp
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+Texts = NDArray[Any]  # of dtype object, holding str
+
+TIE = 1e-9  # of a unit
+NOISE = 1e-14  # of a matrix's largest figure: a sum that cancels to less than this is 0
+_SAFE = 1e6  # units; above it, float64 does not resolve a TIE well enough and Decimal takes over
+MINUS_INFINITY = "-∞"
+
+
+@dataclass(frozen=True)
+class Rule:
+    """How the figures of one solution are rounded and printed (`show:` in a problem file)."""
+
+    decimals: int = 3
+    by_step: Mapping[str, int] = field(default_factory=dict)
+    rounding: str = "exact"  # or carried: each step's result is rounded, and used as rounded
+    ties: str = "half-up"  # or half-even
+    weights: str = "plain"  # or sum-to-one
+    numbers: str = "trimmed"  # or fixed
+
+    def places(self, step_id: str) -> int:
+        """The decimals of a step: those of its id, else of its id's last part, else the default."""
+        last = step_id.rpartition(".")[2]
+        return self.by_step.get(step_id, self.by_step.get(last, self.decimals))
+
+    @property
+    def carried(self) -> bool:
+        return self.rounding == "carried"
+
+
+class Figures(Protocol):
+    """What `printed` and `shown` need of a step: n × m figures, and what is known of each."""
+
+    @property
+    def values(self) -> Floats: ...
+    @property
+    def written(self) -> Texts | None: ...  # as the problem file writes them; None for computed figures
+    @property
+    def exact(self) -> Flags: ...
+    @property
+    def places(self) -> int: ...
+    @property
+    def rows_sum_to_one(self) -> bool: ...
+
+
+def rounded(values: Floats, places: int, ties: str = "half-up") -> Floats:
+    """Each figure rounded to `places` decimals, as the float64 next to that decimal; ±inf stays as it is."""
+    values = np.asarray(values, dtype=np.float64)
+    scale = 10.0**places
+    with np.errstate(over="ignore", invalid="ignore"):  # of ±inf, and of figures that go to Decimal
+        size = np.abs(values) * scale
+        floor = np.floor(size)
+        rest = size - floor
+        up = rest > 0.5 - TIE
+        if ties == "half-even":
+            up &= (rest > 0.5 + TIE) | (floor % 2 == 1)
+        result = np.copysign((floor + up) / scale, values) + 0.0  # + 0.0: never -0.0
+    large = ~(size <= _SAFE) & np.isfinite(values)
+    if large.any():
+        result[large] = [_rounded_decimal(value, places, ties) for value in values[large].tolist()]
+    return result
+
+
+def _rounded_decimal(value: float, places: int, ties: str) -> float:
+    """The same for one figure of many digits: its shortest decimal is what it stands for."""
+    with localcontext(prec=400):  # as many digits as any float64 times 10^12 has
+        size = abs(Decimal(repr(value))).scaleb(places)
+        units = size.to_integral_value(ROUND_FLOOR)
+        rest = size - units
+        last_bits = Decimal(4 * ulp(value)).scaleb(places)  # what a few operations may be off by
+        near = min(max(Decimal(repr(TIE)), last_bits), Decimal("0.01"))
+        tie = abs(rest - Decimal("0.5")) <= near
+        up = units % 2 == 1 if tie and ties == "half-even" else tie or rest > Decimal("0.5")
+        return float((units + up).scaleb(-places).copy_sign(Decimal(value)))
+
+
+def apportioned(values: Floats, places: int, ties: str = "half-up") -> Floats:
+    """Rows of weights rounded so that each printed row adds up to 1, by largest remainder (ties: the first column).
+
+    A row that does not add up to 1 itself, to within half a unit (nothing visible; divided by a sum of fewer decimals),
+    is rounded figure by figure. Source: the method of Hamilton, as in M. L. Balinski and H. P. Young, Fair
+    Representation (1982), chapter 3.
+    """
+    scale = 10.0**places
+    result = rounded(values, places, ties)
+    for i, row in enumerate(values):
+        size = row * scale
+        floor = np.floor(size + TIE)
+        rest = np.round(np.maximum(size - floor, 0), 9)  # to TIE, so that equal remainders are equal
+        missing = round(scale - floor.sum())
+        if abs(size.sum() - scale) < 0.5 and 0 <= missing <= np.count_nonzero(rest):
+            floor[np.argsort(-rest, kind="stable")[:missing]] += 1
+            result[i] = floor / scale
+    return result
+
+
+def fits(values: Floats, places: int) -> Flags:
+    """Which figures need no more than `places` decimals (but for the noise of float64).
+
+    Next to 0 the noise is that of the matrix's largest figure, so that 1e-12, given so, is not taken for 0.
+    """
+    finite = np.isfinite(values)
+    with np.errstate(over="ignore", invalid="ignore"):
+        size = np.abs(values) * 10.0**places
+        nearest = np.rint(size)
+        off = np.abs(size - nearest)
+        largest = size[finite].max(initial=0.0)
+        near = off <= np.where(nearest == 0, min(TIE, NOISE * largest), np.maximum(TIE, 4e-16 * size))
+    return np.where(finite, near, True)
+
+
+def printed(figures: Figures, rule: Rule) -> Floats:
+    """The figures as they are printed, as float64: given ones as they are, the rest rounded to their decimals."""
+    if figures.written is not None:
+        return figures.values
+    if figures.rows_sum_to_one and rule.weights == "sum-to-one":
+        return apportioned(figures.values, figures.places, rule.ties)
+    return rounded(figures.values, figures.places, rule.ties)
+
+
+def shown(figures: Figures, rule: Rule) -> Texts:
+    """The figures as text, n × m: the one way from a value to its digits, in every format.
+
+    `trimmed` prints an exact figure bare (1, 0.5, -2) and an inexact one with all its decimals (0.140);
+    `fixed` prints all decimals everywhere. Given figures are printed as written, padded where `fixed`.
+    """
+    trimmed = rule.numbers == "trimmed"
+    if figures.written is not None:
+        return figures.written if trimmed else _each(lambda text: _padded(text, figures.places), figures.written)
+    texts = digits(printed(figures, rule), figures.places)
+    if trimmed:
+        exact = figures.exact
+        texts[exact] = [_bare(text) for text in texts[exact]]
+    return texts
+
+
+def digits(values: Floats, places: int) -> Texts:
+    """Figures that are already rounded, with all their decimals; -inf is -∞."""
+    template = "\n".join([f"%.{places}f"] * values.size)
+    lines = (template % tuple(values.ravel().tolist())).split("\n")
+    texts: Texts = np.array(lines, dtype=object).reshape(values.shape)
+    with np.errstate(over="ignore"):
+        large = np.abs(values) * 10.0**places > 2.0**53
+    for place in zip(*np.nonzero(large), strict=True):  # more digits than float64 holds: those of its shortest decimal
+        value = float(values[place])
+        texts[place] = MINUS_INFINITY if value == -np.inf else f"{Decimal(repr(value)):.{places}f}"
+    return texts
+
+
+def one(value: float, places: int, rule: Rule) -> str:
+    """A single computed figure as text, with all its decimals."""
+    return str(digits(rounded(np.array([[value]]), places, rule.ties), places)[0, 0])
+
+
+def constant(value: float, places: int, rule: Rule) -> str:
+    """A constant of a formula as text: bare where `places` decimals say it whole."""
+    text = one(value, places, rule)
+    return _bare(text) if bool(fits(np.array([value]), places)[0]) else text
+
+
+def percent(value: float, places: int) -> str:
+    """A rounded share of 1 as a percentage of the same digits: 0.404 is 40.4%, an exact 1 of 3 decimals 100.0%."""
+    return f"{digits(np.array([[value * 100 + 0.0]]), max(places - 2, 0))[0, 0]}%"
+
+
+def term(value: float, places: int, exact: bool, rule: Rule) -> str:
+    """A product inside a sum, as text. It is no step and so is not rounded where figures are carried: 0.401×0.25 is
+    0.10025 there; in full precision it is shown to the decimals of its step, as all else."""
+    if not exact and not rule.carried:
+        return one(value, places, rule)
+    return _in_full(value, 0 if exact and rule.numbers == "trimmed" else places)
+
+
+def _in_full(value: float, places: int, most: int = 12) -> str:
+    """Every decimal that a product of printed figures has, `places` of them at least and `most` at most."""
+    needed = next((k for k in range(places, most) if bool(fits(np.array([value]), k)[0])), max(places, most))
+    return str(digits(rounded(np.array([[value]]), needed), needed)[0, 0])
+
+
+def _bare(text: str) -> str:
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _padded(text: str, places: int) -> str:
+    if not text.lstrip("-").replace(".", "", 1).isdigit():
+        return text  # -∞, 1e-20
+    whole, _, decimals = text.partition(".")
+    return f"{whole}.{decimals.ljust(places, '0')}" if places else text
+
+
+def _each(change: Callable[[str], str], texts: Texts) -> Texts:
+    return np.array([change(text) for text in texts.ravel()], dtype=object).reshape(texts.shape)

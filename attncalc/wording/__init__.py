@@ -1,0 +1,79 @@
+"""Every sentence and heading of a page: a file for each language, and the one way to a sentence.
+
+A template names its parts in braces: "weight {share} on {token}". Parts are text, formulas, tokens or sentences.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from attncalc.blocks import Math, Prose, Token
+from attncalc.errors import UsageError
+
+Part = str | Math | Token | Prose
+
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
+
+
+class Wording:
+    """The sentences of one language."""
+
+    def __init__(self, lang: str) -> None:
+        self.lang = lang
+        self._templates = _templates(lang)
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._templates
+
+    def __call__(self, key: str, **parts: Part | int) -> Prose:
+        """The sentence of this key (`scores.row`) with its parts filled in."""
+        pieces: list[str | Math | Token] = []
+        for k, piece in enumerate(_PLACEHOLDER.split(self._templates[key])):
+            if k % 2 == 0:
+                pieces.append(piece)
+            else:
+                pieces.extend(_pieces(parts[piece]))
+        return Prose(tuple(piece for piece in pieces if piece != ""))
+
+    def joined(self, sentences: list[Prose], key: str = "list.comma") -> Prose:
+        """The sentences as one, with the joint of this key between them."""
+        joint = self._templates[key]
+        pieces: list[str | Math | Token] = []
+        for k, sentence in enumerate(sentences):
+            pieces.extend([joint, *sentence.parts] if k else sentence.parts)
+        return Prose(tuple(pieces))
+
+    def enumeration(self, sentences: list[Prose]) -> Prose:
+        """a; a and b; a, b and c."""
+        if len(sentences) < 2:
+            return self.joined(sentences)
+        return self.joined([self.joined(sentences[:-1]), sentences[-1]], "list.and")
+
+
+def _pieces(part: Part | int) -> tuple[str | Math | Token, ...]:
+    if isinstance(part, Prose):
+        return part.parts
+    return (str(part) if isinstance(part, int) else part,)
+
+
+@cache
+def _templates(lang: str) -> dict[str, str]:
+    import yaml
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    known = sorted(path.stem for path in Path(__file__).parent.glob("*.yaml"))
+    if lang not in known:
+        raise UsageError(f"there is no language {lang!r}", f"choose --lang {' or '.join(known)}")
+    text = Path(__file__).with_name(f"{lang}.yaml").read_text(encoding="utf-8")
+    return dict(_flat("", yaml.load(text, Loader=loader)))
+
+
+def _flat(prefix: str, tree: Any) -> Any:
+    for key, value in tree.items():
+        if isinstance(value, dict):
+            yield from _flat(f"{prefix}{key}.", value)
+        else:
+            yield f"{prefix}{key}", value

@@ -1,0 +1,182 @@
+"""The laws of steps (design.md, section 2), on every problem in problems/ and on random ones.
+
+1. The working of a cell evaluates to the cell.
+2. A step recomputed from its recorded operands is the step.
+3. With carried rounding, the printed working of printed figures gives the printed figure.
+
+Where rows of weights are made to add up to 1, the laws hold up to one unit. And a figure that says it is exact is.
+"""
+
+import math
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import oracle
+import pytest
+from hypothesis import given
+from random_problems import cases
+from test_oracle import ARTICLE_1
+
+from attncalc import rounding
+from attncalc.mechanisms import solve
+from attncalc.problem import parse
+from attncalc.steps import Arrange, Given
+
+FILES = sorted((Path(__file__).resolve().parent.parent / "problems").glob("*.yaml"))
+TEXTS = {how: ARTICLE_1 % how for how in ("exact", "carried")} | {path.name: path.read_text("utf-8") for path in FILES}
+
+
+def worked(text, **show):
+    """(the solution, its rule) of a problem file, shown as it says or otherwise."""
+    problem = parse(text.encode()).with_show(**show)
+    return solve(problem), problem.show.rule
+
+
+def shown_figures(solution, rule):
+    """The texts of every step, by id: what each format must print."""
+    return {id: rounding.shown(step, rule) for id, step in solution.steps.items()}
+
+
+def as_float(text):
+    return -math.inf if text == "-∞" else float(text)
+
+
+def computed_steps(solution):
+    return [step for step in solution.steps.values() if not isinstance(step, Given)]
+
+
+def cells_of(step):
+    return [(i, j) for i in range(step.shape[0]) for j in range(step.shape[1])]
+
+
+def same(a, b):
+    """Equal but for the last bit or two: NumPy's e^x of one figure and of many need not agree there."""
+    return a == b or math.isclose(a, b, rel_tol=1e-15)
+
+
+def slack(step, rule):
+    """How far a figure may be from its own rounding: one unit of a weight that is apportioned, else nothing."""
+    apportioned = step.rows_sum_to_one and rule.weights == "sum-to-one"
+    return 1.000001 * 10.0**-step.places if apportioned else 0.0
+
+
+def ruled(step, values, rule):
+    """`values` as a carried solution keeps them. What is only moved, of figures rounded before, is as it was."""
+    if isinstance(step, Arrange) or not rule.carried:
+        return values
+    return rounding.rounded(values, step.places, rule.ties)
+
+
+def near(a, b, most):
+    with np.errstate(invalid="ignore"):  # -∞ - -∞
+        return bool(np.all((a == b) | (np.abs(a - b) <= most)))
+
+
+def check_workings(solution, rule):
+    """Law 1."""
+    for step in computed_steps(solution):
+        unrounded = step.recomputed([operand.values for operand in step.operands])
+        for i, j in cells_of(step):
+            value = step.working(i, j).evaluate()
+            assert same(value, unrounded[i, j]), (step.id, i, j)
+            kept = ruled(step, np.array([[value]]), rule)[0, 0]
+            most = slack(step, rule) if rule.carried else 1e-15 * abs(value)
+            assert near(step.values[i, j], kept, most), (step.id, i, j)
+
+
+def check_recomputed(solution, rule):
+    """Law 2."""
+    for step in computed_steps(solution):
+        values = ruled(step, step.recomputed([operand.values for operand in step.operands]), rule)
+        assert values.shape == step.shape
+        assert near(values, step.values, slack(step, rule) if rule.carried else 0.0), step.id
+
+
+def check_printed(solution, rule):
+    """Law 3, of a carried solution: from the texts alone."""
+    texts = shown_figures(solution, rule)
+    printed = {id: np.vectorize(as_float, otypes=[float])(rows) for id, rows in texts.items()}
+    for step in computed_steps(solution):
+        for i, j in cells_of(step):
+            value = step.working(i, j).evaluate(lambda operand: printed[operand.id])
+            if step.written is None:  # a given figure that was only moved is printed as written, however long
+                value = rounding.rounded(np.array([[value]]), step.places, rule.ties)[0, 0]
+            assert near(printed[step.id][i, j], value, slack(step, rule)), (step.id, i, j, texts[step.id])
+
+
+@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
+@pytest.mark.parametrize(
+    "how", [{}, {"rounding": "exact"}, {"rounding": "carried"}, {"rounding": "carried", "decimals": 2}]
+)
+def test_the_laws_hold_in_every_problem(text, how):
+    solution, rule = worked(text, **how)
+    assert computed_steps(solution)
+    check_workings(solution, rule)
+    check_recomputed(solution, rule)
+    if rule.carried:
+        check_printed(solution, rule)
+
+
+@given(cases())
+def test_law_1_a_working_evaluates_to_its_cell(case):
+    check_workings(*worked(case.text))
+
+
+@given(cases())
+def test_law_2_a_step_is_what_its_operands_make_of_it(case):
+    check_recomputed(*worked(case.text))
+
+
+@given(cases(rounding="carried"))
+def test_law_3_printed_figures_give_the_printed_figure(case):
+    check_printed(*worked(case.text))
+
+
+@pytest.mark.parametrize("decimals", ["{default: 3, K_T: 1}", "{default: 1, K: 3, S: 3}"])
+def test_law_3_where_a_transposed_matrix_has_fewer_decimals(decimals):
+    text = "H: [[0.123, 1]]\nW_Q: [[1], [1]]\nW_K: [[1], [0]]\nW_V: [[1], [1]]\n"
+    solution, rule = worked(f"{text}show: {{rounding: carried, decimals: {decimals}}}\n")
+    assert solution.steps["K"].values.tolist() == [[0.123]]
+    check_printed(solution, rule)
+
+
+@given(cases())
+def test_an_exact_figure_is_the_figure_itself(case):
+    """What is flagged exact is, as a fraction, what plain loops over fractions find; in a carried solution, over the
+    rounded ones. Hidden keys have exact weights of 0."""
+    solution, rule = worked(case.text)
+    precise = case.arithmetic() if rule.carried else oracle.Precise(case.decimals)
+    truth = oracle.attention(case.data, precise)
+    texts = shown_figures(solution, rule)
+    for step in computed_steps(solution):
+        for i, j in cells_of(step):
+            hidden = step.id == "A" and case.data.get("mask") == "causal" and j > i
+            assert step.exact[i, j] or not hidden
+            if not step.exact[i, j] or slack(step, rule):
+                continue
+            true, figure = truth[step.id][i][j], texts[step.id][i, j]
+            if true == oracle.HIDDEN or figure == "-∞":
+                assert (true, figure) == (oracle.HIDDEN, "-∞")
+                continue
+            units = abs(Fraction(figure) - Fraction(true)) * 10**step.places
+            assert units <= max(Fraction(1, 10**9), abs(Fraction(true)) * 10**step.places / 10**15), (
+                step.id,
+                i,
+                j,
+                figure,
+            )
+
+
+def test_the_laws_can_be_broken():
+    """The checks above see a figure that is off by one unit, and one that is off in full precision."""
+    solution, rule = worked(ARTICLE_1 % "carried")
+    solution.steps["O"].values[0, 0] += 0.001
+    for check in (check_workings, check_recomputed, check_printed):
+        with pytest.raises(AssertionError, match="O"):
+            check(solution, rule)
+    solution, rule = worked(ARTICLE_1 % "exact")
+    solution.steps["scaled"].values[0, 0] *= 1 + 1e-12
+    for check in (check_workings, check_recomputed):
+        with pytest.raises(AssertionError, match="scaled"):
+            check(solution, rule)

@@ -1,0 +1,139 @@
+"""The engine against plain loops: every step of random problems, and article 1 digit by digit."""
+
+import math
+from fractions import Fraction
+
+import oracle
+import pytest
+from hypothesis import given
+from random_problems import cases
+
+from attncalc import rounding
+from attncalc.mechanisms import solve
+from attncalc.problem import parse
+from attncalc.steps import Given
+
+# What float64 tells apart: a figure of more units is compared as a float64 is, not digit by digit.
+MOST_UNITS = 10**9
+
+ARTICLE_1 = """
+title: One head, three tokens
+H:   [[1, 0], [0, 1], [1, 1]]
+W_Q: [[1, 0], [0, 1]]
+W_K: [[1, 1], [0, 1]]
+W_V: [[1, 0], [1, 1]]
+show: {decimals: 3, rounding: %s, weights: sum-to-one}
+"""
+ARTICLE_1_DATA = {
+    "H": [["1", "0"], ["0", "1"], ["1", "1"]],
+    "W_Q": [["1", "0"], ["0", "1"]],
+    "W_K": [["1", "1"], ["0", "1"]],
+    "W_V": [["1", "0"], ["1", "1"]],
+}
+
+
+def solution_of(text):
+    return solve(parse(text.encode()))
+
+
+def compared(case):
+    """(id, the engine's figures, the oracle's) of every step that either works out."""
+    solution = solution_of(case.text)
+    expected = oracle.attention(case.data, case.arithmetic())
+    computed = {id for id, step in solution.steps.items() if not isinstance(step, Given)}
+    stated = {id for id, value in case.data.items() if isinstance(value, list)}
+    if "A" in stated and "mask" in case.data:
+        stated = stated - {"A"} | {"given_A"}
+    assert set(solution.steps) - computed == stated | ({"mask"} if "mask" in case.data else set())
+    assert computed == set(expected) - stated
+    for id in expected:
+        yield id, solution.steps[id].values.tolist(), expected[id]
+
+
+@given(cases(rounding="exact"))
+def test_exact_figures_are_those_of_plain_loops(case):
+    for id, got, expected in compared(case):
+        assert [len(row) for row in got] == [len(row) for row in expected], id
+        for got_row, row in zip(got, expected, strict=True):
+            for figure, true in zip(got_row, row, strict=True):
+                assert figure == true or abs(figure - true) <= 1e-12 * max(1, abs(true)), (id, got, expected)
+
+
+@given(cases(rounding="carried"))
+def test_carried_figures_are_those_of_pencil_and_paper(case):
+    for id, got, expected in compared(case):
+        places = oracle.decimals_of(id, case.decimals)
+        assert [len(row) for row in got] == [len(row) for row in expected], id
+        for got_row, row in zip(got, expected, strict=True):
+            for figure, true in zip(got_row, row, strict=True):
+                if math.isinf(true) or abs(true) * 10**places <= MOST_UNITS:
+                    assert figure == float(true), (id, got, [[float(x) for x in row] for row in expected])
+                else:
+                    assert figure == pytest.approx(float(true), rel=1e-12), id
+
+
+@given(cases(rounding="carried"))
+def test_a_carried_solution_has_the_exact_one_beside_it(case):
+    beside = solution_of(case.text).exact
+    exact = solution_of(case.text.replace("rounding: carried", "rounding: exact"))
+    assert exact.exact is None
+    assert {id: step.values.tolist() for id, step in beside.steps.items()} == {
+        id: step.values.tolist() for id, step in exact.steps.items()
+    }
+
+
+# Figures as article 1 prints them, parts 四 to 十三. It is neither carried nor exact throughout: its 4.113 is e^√2, and
+# its 8.339 is e^2.121, so that each way of rounding has figures of its own in two steps.
+ARTICLE_1_FIGURES = {
+    "Q": [["1", "0"], ["0", "1"], ["1", "1"]],
+    "K": [["1", "1"], ["0", "1"], ["1", "2"]],
+    "V": [["1", "0"], ["1", "1"], ["2", "1"]],
+    "S": [["1", "0", "1"], ["1", "1", "2"], ["2", "1", "3"]],
+    "scaled": [["0.707", "0", "0.707"], ["0.707", "0.707", "1.414"], ["1.414", "0.707", "2.121"]],
+    "exp": [["2.028", "1", "2.028"], ["2.028", "2.028", "4.113"], ["4.113", "2.028", "8.339"]],
+    "row_sum": [["5.056"], ["8.169"], ["14.480"]],
+    "A": [["0.401", "0.198", "0.401"], ["0.248", "0.248", "0.504"], ["0.284", "0.140", "0.576"]],
+    "O": [["1.401", "0.599"], ["1.504", "0.752"], ["1.576", "0.716"]],
+}
+CARRIED_FIGURES = {
+    "exp": [["2.028", "1", "2.028"], ["2.028", "2.028", "4.112"], ["4.112", "2.028", "8.339"]],  # e^1.414, not e^√2
+    "row_sum": [["5.056"], ["8.168"], ["14.479"]],
+}
+
+
+EXACT_FIGURES = {
+    "exp": [["2.028", "1", "2.028"], ["2.028", "2.028", "4.113"], ["4.113", "2.028", "8.342"]],  # e^(3/√2), not e^2.121
+    "row_sum": [["5.056"], ["8.169"], ["14.484"]],
+    "O": [["1.401", "0.599"], ["1.503", "0.752"], ["1.576", "0.716"]],  # the article's is from its rounded A
+}
+HOW = {"carried": CARRIED_FIGURES, "exact": EXACT_FIGURES}
+
+
+@pytest.mark.parametrize("how", sorted(HOW))
+@pytest.mark.parametrize("id", sorted(ARTICLE_1_FIGURES))
+def test_article_1_digit_by_digit(id, how):
+    problem = parse((ARTICLE_1 % how).encode())
+    texts = rounding.shown(solve(problem).steps[id], problem.show.rule).tolist()
+    assert texts == HOW[how].get(id, ARTICLE_1_FIGURES[id])
+
+
+def test_the_oracle_itself_finds_article_1():
+    steps = oracle.attention(ARTICLE_1_DATA, oracle.Carried({"default": 3}, weights="sum-to-one"))
+    for id, rows in {**ARTICLE_1_FIGURES, **CARRIED_FIGURES}.items():
+        assert steps[id] == [[Fraction(figure) for figure in row] for row in rows], id
+    exact = oracle.attention(ARTICLE_1_DATA, oracle.Exact())
+    for id in set(ARTICLE_1_FIGURES) - {"A"}:  # its second row is apportioned where it is shown
+        for row, figures in zip(exact[id], EXACT_FIGURES.get(id, ARTICLE_1_FIGURES[id]), strict=True):
+            assert [f"{figure:.3f}" for figure in row] == [f"{float(figure):.3f}" for figure in figures], id
+    starts_later = oracle.attention({"A": ARTICLE_1_FIGURES["A"], "V": ARTICLE_1_FIGURES["V"]}, oracle.Carried())
+    assert starts_later["O"] == steps["O"]
+
+
+def test_the_oracle_rounds_as_at_school():
+    assert [oracle.figure(oracle.rounded(Fraction(text), 2), 2) for text in ("0.425", "-2.675", "1.005", "-0.004")] == [
+        "0.43", "-2.68", "1.01", "0.00",
+    ]  # fmt: skip
+    assert [oracle.figure(oracle.rounded(Fraction(text), 0, "half-even"), 0) for text in ("0.5", "1.5", "-2.5")] == [
+        "0", "2", "-2",
+    ]  # fmt: skip
+    assert oracle.shared_out([Fraction(1, 3)] * 3, 2) == [Fraction(34, 100), Fraction(33, 100), Fraction(33, 100)]

@@ -1,0 +1,85 @@
+"""What the README says is so: its commands run, its output is what is printed, its tables name what there is."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """An empty folder that has problems/ in it, and attncalc on its path."""
+    (tmp_path / "problems").symlink_to(ROOT / "problems")
+    command = tmp_path / "bin" / "attncalc"
+    command.parent.mkdir()
+    command.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m attncalc "$@"\n')
+    command.chmod(0o755)
+    return tmp_path
+
+
+def run(script: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    environment = {"PATH": f"{folder}/bin:{Path(sys.executable).parent}:/usr/bin:/bin", "PYTHONPATH": str(ROOT)}
+    return subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", script],
+        cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+
+
+SHELL = [block for block in blocks("sh") if "venv" not in block]
+
+
+@pytest.mark.parametrize("script", SHELL, ids=lambda script: script.splitlines()[0][:40])
+def test_each_shell_example_runs(script: str, folder: Path) -> None:
+    result = run(script, folder)
+    assert result.returncode == 0, result.stderr
+    assert result.stderr == ""
+    assert result.stdout or "--output" in script
+
+
+@pytest.mark.parametrize("session", blocks("console"), ids=lambda session: session.splitlines()[0])
+def test_each_printed_output_is_what_is_printed(session: str, folder: Path) -> None:
+    command, _, output = session.partition("\n")
+    result = run(command.removeprefix("$ "), folder)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout == output
+
+
+def test_the_examples_of_problem_files_are_solved(folder: Path) -> None:
+    for text in blocks("yaml"):
+        (folder / "example.yaml").write_text(text, encoding="utf-8")
+        assert run("attncalc solve example.yaml", folder).returncode == 0
+
+
+def test_two_commands_start_from_a_bare_python() -> None:
+    commands = [block for block in blocks("sh") if "venv" in block]
+    assert len(commands) == 2 and all(block.startswith("python3 -m venv ") for block in commands)
+    assert "attncalc solve problems/abc.yaml" in commands[0] and "pytest" in commands[1]
+
+
+def test_every_option_is_in_the_readme() -> None:
+    for command in ("solve", "mask"):
+        text = subprocess.run(
+            [sys.executable, "-m", "attncalc", command, "--help"], capture_output=True, text=True, check=True
+        ).stdout
+        for option in set(re.findall(r"--[a-z]+", text)) - {"--help"}:
+            assert f"`{option}" in README or f"{option} " in README, option
+
+
+def test_every_key_of_a_problem_is_in_the_readme() -> None:
+    from attncalc.problem import KEYS, KINDS
+    from attncalc.problem.show import KEYS as SHOW_KEYS
+
+    for key in (*KEYS.keys, *KINDS["attention"].keys.keys, *SHOW_KEYS.keys):
+        assert re.search(rf"`{key.name}`|`{key.name}:|^{key.name}:", README, re.MULTILINE), key.name
