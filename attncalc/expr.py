@@ -156,6 +156,10 @@ def _exact_sum(values: Sequence[Value], exact: Sequence[Value]) -> Value:
     return hidden | np.logical_and.reduce(np.broadcast_arrays(*exact))
 
 
+def _exact_difference(values: Sequence[Value], exact: Sequence[Value]) -> Value:
+    return _exact_sum(values, exact) | (values[0] == values[1])  # a figure less itself is an exact 0
+
+
 def _exact_quotient(values: Sequence[Value], exact: Sequence[Value]) -> Value:
     return ((values[0] == 0) & exact[0]) | (exact[0] & exact[1])
 
@@ -179,7 +183,7 @@ class Operation:
 
 OPERATIONS: dict[str, Operation] = {
     "plus": Operation(_total, _exact_sum, 1),
-    "minus": Operation(lambda a, b: a - b, _exact_sum, 1),
+    "minus": Operation(lambda a, b: a - b, _exact_difference, 1),
     "times": Operation(lambda a, b: a * b, _exact_product, 2),
     "over": Operation(_quotient, _exact_quotient, 2),
     "exp": Operation(np.exp, _exact_exp, 3),

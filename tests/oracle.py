@@ -240,13 +240,15 @@ def decimals_of(name, decimals):
     return 3
 
 
+TIE = Fraction(1, 10**9)  # of a unit: what is as near a half as this counts as a half (design.md, section 3)
+
+
 def rounded(x, places, ties="half-up"):
     """The fraction x to so many places: the nearest, and of two that are equally near the one that `ties` says."""
     units = abs(x) * 10**places
     whole = units.numerator // units.denominator
-    rest = units - whole
-    half = Fraction(1, 2)
-    if rest > half or (rest == half and (ties == "half-up" or whole % 2 == 1)):
+    over_half = units - whole - Fraction(1, 2)
+    if over_half > TIE or (abs(over_half) <= TIE and (ties == "half-up" or whole % 2 == 1)):
         whole += 1
     return Fraction(whole if x >= 0 else -whole, 10**places)
 

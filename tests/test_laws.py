@@ -168,6 +168,13 @@ def test_an_exact_figure_is_the_figure_itself(case):
             )
 
 
+def test_an_arranged_figure_is_exact_only_where_its_decimals_say_it_whole():
+    text = "H: [[0.5]]\nW_Q: [[1]]\nW_K: [[1]]\nW_V: [[1]]\n"
+    solution, rule = worked(f"{text}show: {{decimals: {{default: 1, K_T: 0}}}}\n")
+    step = solution.steps["K_T"]
+    assert not step.exact[0, 0] or Fraction(shown_figures(solution, rule)["K_T"][0, 0]) == Fraction(1, 2)
+
+
 def test_the_laws_can_be_broken():
     """The checks above see a figure that is off by one unit, and one that is off in full precision."""
     solution, rule = worked(ARTICLE_1 % "carried")

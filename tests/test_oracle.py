@@ -130,6 +130,8 @@ def test_the_oracle_itself_finds_article_1():
 
 
 def test_the_oracle_rounds_as_at_school():
+    assert oracle.rounded(Fraction("0.4999999998"), 0) == 1  # a tie, by the rule; below is none
+    assert oracle.rounded(Fraction("0.499999998"), 0) == oracle.rounded(Fraction("0.4999999998"), 0, "half-even") == 0
     assert [oracle.figure(oracle.rounded(Fraction(text), 2), 2) for text in ("0.425", "-2.675", "1.005", "-0.004")] == [
         "0.43", "-2.68", "1.01", "0.00",
     ]  # fmt: skip
