@@ -25,7 +25,7 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 
 HIDDEN = -math.inf
-LARGEST_EXPONENT = 700  # float64 ends at e^709.78, and a row adds up many powers
+MOST_UNITS = 10**15  # more than these are not told apart by float64
 
 
 def attention(problem, arithmetic):
@@ -140,8 +140,8 @@ def softmax(problem, scores, step, arithmetic):
 
 
 def too_large_or_small(highest, unit):
-    """Whether the largest e^x of a row is near the end of float64, or less than one unit of its own last decimal."""
-    return highest != HIDDEN and (highest > LARGEST_EXPONENT or highest < math.log(unit))
+    """Whether the largest e^x of a row has more digits than float64, or is less than one unit of its last decimal."""
+    return highest != HIDDEN and (highest > math.log(MOST_UNITS * unit) or highest < math.log(unit))
 
 
 def renormalised(problem, weights, step, arithmetic):

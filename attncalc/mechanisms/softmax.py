@@ -8,20 +8,21 @@ from attncalc.expr import exp, name, slot
 from attncalc.sheet import Sheet
 from attncalc.steps import Step
 
-_LARGEST_EXPONENT = 700.0  # e^709.8 is the largest that float64 holds; a row adds up many of them
+_DIGITS = 1e15  # what float64 resolves: an e^x of more units than this would be printed with digits that mean nothing
 
 
 def softmax(sheet: Sheet, scores: Step, *, shift: str = "needed") -> Step:
     """The weights e^x / Σ e^x of each row, n × m; a row of -∞ alone gets weights of 0.
 
-    A row is shifted by its maximum, in steps of their own, where its largest e^x overflows or is less than a unit
-    (`needed`), or always (`max`). The weights are the same: the factor e^-max cancels.
+    A row is shifted by its maximum, in steps of their own, where its largest e^x has more digits than float64 or is
+    less than a unit (`needed`), or always (`max`). The weights are the same: the factor e^-max cancels.
     """
     with sheet.group("softmax", order="by row", function="softmax"):
         largest = scores.values.max(axis=1, keepdims=True)
         to_shift = np.isfinite(largest)
         if shift == "needed":
-            to_shift &= (largest > _LARGEST_EXPONENT) | (largest < np.log(sheet.unit("exp")))
+            unit = sheet.unit("exp")
+            to_shift &= (largest > np.log(_DIGITS * unit)) | (largest < np.log(unit))
         x = scores
         if to_shift.any():
             row_max = sheet.reduce("row_max", "max", scores, symbol=name("m"))
