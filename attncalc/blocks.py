@@ -1,21 +1,19 @@
 """What a page shows, in no format: a Document of sections whose blocks are sentences, formulas, tables and workings.
 
-Mathematics is a `Math`: an `Expr` whose slots are filled with the texts of figures. The figures are text from here on;
-a format sets them and never rounds. Beyond what `expr` computes, a pattern may hold
+Mathematics is a `Math`: an `Expr` whose slots are filled with the texts of figures, or with matrices of them. They are
+text from here on; a format sets them and never rounds. Beyond what `expr` computes, a pattern may hold
 
-    grid(Grid)                       a matrix, written out
     dot(a, b)                        a·b, a product of matrices or of vectors
+    hadamard(A, B)                   A ⊙ B, a product of matrices cell by cell
     vector(a, b, ..)                 [a, b, ..]
     list(a, b, ..)                   a, b, ..
     cell(S, i, j), sub(q, i)         S[i,j], q_i
-    call(f, x)                       softmax(x)
+    of(Q, 2)                         Q⁽²⁾, that of the second head
+    call(f, x)                       softmax(x); of `expr` too, where f has a value
     transpose(K), tilde(S)           Kᵀ, S̃
     shape(n, d), sized(H, shape)     (n×d), H (n×d)
-    chain(a, "=", b, "≈", c)         a = b ≈ c; the signs are text("="); where it is displayed and there is no room
-                                     for it, it is broken at its signs. One that starts with text("") goes on from
-                                     the formula above it
-    derivation(a, "=", b, "≈", c)    the same, each sign on a line of its own
-    beside(a, b)                     a and b side by side, where there is room
+    chain(a, "=", b, "≈", c)         a = b ≈ c; one that starts with a sign goes on from the line above it
+    spaced(a, b)                     a and b on one line, with wide space between them
     text("≈")                        a sign as it is
 """
 
@@ -23,22 +21,48 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
+from numpy.typing import NDArray
+
+from attncalc import expr
 from attncalc.expr import Expr, shifted, slot
-from attncalc.rounding import Floats, Texts
-from attncalc.steps import Labels
+
+Labels = tuple[str, ...] | None
+
+# How tightly the operations above bind that `expr` knows nothing of; leaves and closed forms bind tightest.
+_PRECEDENCE = {"chain": 0, "spaced": 0, "list": 0, "dot": 2, "hadamard": 2}
+
+
+def precedence(pattern: Expr) -> int:
+    """How tightly the operation of a pattern binds: a sum 1, a product 2, a power 3; names and figures most."""
+    return _PRECEDENCE.get(pattern.op, expr.precedence(pattern))
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """A matrix of figures as text, n × m, with the labels of its rows and columns or None.
+
+    `role` (query, weights ...) is for formats that colour or shade.
+    """
+
+    cells: NDArray[Any]  # of str
+    rows: Labels = None
+    columns: Labels = None
+    first: int = 1  # the number of the first column, where a wide matrix is shown in blocks of columns
+    role: str = ""
 
 
 @dataclass(frozen=True)
 class Math:
-    """A formula: `pattern` with `figures[k]`, a text, in the place of slot k."""
+    """A formula: `pattern` with `figures[k]`, a text or a matrix, in the place of slot k."""
 
     pattern: Expr
-    figures: tuple[str, ...] = ()
+    figures: tuple[str | Grid, ...] = ()
 
 
-def figure(text: str) -> Math:
-    """One figure."""
+def figure(text: str | Grid) -> Math:
+    """One figure, or one matrix written out."""
     return Math(slot(0), (text,))
 
 
@@ -57,21 +81,6 @@ def _composed(op: str, patterns: tuple[Expr, ...], counts: tuple[int, ...]) -> E
         parts.append(shifted(pattern, used))
         used += count
     return Expr(op, *parts)
-
-
-@dataclass(frozen=True, eq=False)
-class Grid:
-    """A matrix of figures as text, n × m, with the labels of its rows and columns or None.
-
-    `role` (query, weights ...) and `values` are for formats that colour or shade.
-    """
-
-    cells: Texts
-    rows: Labels = None
-    columns: Labels = None
-    first: int = 1  # the number of the first column, where a wide matrix is shown in blocks of columns
-    role: str = ""
-    values: Floats | None = None
 
 
 @dataclass(frozen=True)
@@ -97,14 +106,21 @@ class Items:
 
 @dataclass(frozen=True)
 class Formula:
-    """A displayed formula."""
+    """A displayed formula in one or more lines; those after the first start with a sign, below the first sign of it."""
 
-    math: Math
+    lines: tuple[Math, ...]
+
+
+@dataclass(frozen=True)
+class Beside:
+    """Formulas side by side, where there is room."""
+
+    formulas: tuple[Formula, ...]
 
 
 @dataclass(frozen=True)
 class Work:
-    """Lines of working below one another: what each gives, in words or as a symbol (or nothing), and its formula."""
+    """Lines of working below one another: what each gives, in words (or nothing), and its formula."""
 
     lines: tuple[tuple[Prose | None, Math], ...]
 
@@ -119,11 +135,16 @@ class Table:
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the page under its heading; `anchor` is stable ASCII for links. Sections nest."""
+    """A part of the page under its heading, and perhaps a number (2, 2.1). Sections nest.
+
+    `anchor` is stable ASCII for links; a `minor` section (one row of many) has a lesser heading, whatever its depth.
+    """
 
     title: Prose
     anchor: str
     blocks: tuple[Block, ...]
+    number: str = ""
+    minor: bool = False
 
 
 @dataclass(frozen=True)
@@ -133,4 +154,4 @@ class Document:
     blocks: tuple[Block, ...]
 
 
-Block = Prose | Items | Formula | Work | Table | Section
+Block = Prose | Items | Formula | Beside | Work | Table | Section

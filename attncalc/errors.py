@@ -28,5 +28,14 @@ class ProblemError(AttncalcError):
         super().__init__(f"{':'.join(place)}: {where}{_with_hint(what, hint)}")
 
 
+class StepError(AttncalcError):
+    """Raised while a problem is worked, when a step's figures can't be used: they leave the range of float64, or a row
+    is refused. `index` is that of the row or the cell, from 0; `solve` adds the file and counts as the page does."""
+
+    def __init__(self, step: str, index: tuple[int, ...], what: str, hint: str) -> None:
+        self.step, self.index, self.what, self.hint = step, index, what, hint
+        super().__init__(f"attncalc: {step}: {_with_hint(what, hint)}")
+
+
 def _with_hint(what: str, hint: str) -> str:
     return f"{what}; {hint}" if hint else what

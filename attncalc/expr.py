@@ -15,7 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from fractions import Fraction
+from functools import lru_cache, reduce
+from math import isqrt
 from typing import Any
 
 import numpy as np
@@ -57,7 +59,7 @@ class Expr:
         return Expr("over", self, other)
 
 
-LEAVES = frozenset({"slot", "number", "name", "text", "grid"})
+LEAVES = frozenset({"slot", "number", "name", "text"})
 
 
 @lru_cache(maxsize=4096)
@@ -68,7 +70,7 @@ def slot(k: int) -> Expr:
 
 def number(value: float, written: str = "", symbol: str = "") -> Expr:
     """A constant, exact: printed as `written` among figures, and as its `symbol`, if it has one, among symbols."""
-    return Expr("number", value, written or f"{value:g}", symbol)
+    return Expr("number", value, written or (str(int(value)) if value == int(value) else repr(value)), symbol)
 
 
 def name(symbol: str) -> Expr:
@@ -83,6 +85,11 @@ def sqrt(x: Expr) -> Expr:
     return Expr("sqrt", x)
 
 
+def function(called: str, *arguments: Expr) -> Expr:
+    """One of FUNCTIONS, by its name: max(a, b), tanh(x)."""
+    return Expr("call", name(called), *arguments)
+
+
 def children(expr: Expr) -> tuple[Expr, ...]:
     return () if expr.op in LEAVES else expr.args
 
@@ -92,6 +99,18 @@ def walk(expr: Expr) -> Iterator[Expr]:
     yield expr
     for child in children(expr):
         yield from walk(child)
+
+
+def is_constant(expr: Expr) -> bool:
+    """Whether the tree has a value of its own, without a figure: √2, 1/4."""
+    return all(part.op not in ("slot", "text") for part in walk(expr))
+
+
+def constants(expr: Expr) -> list[Expr]:
+    """The largest parts of the tree that are constants and no bare numbers, each once, from left to right: √2."""
+    if is_constant(expr):
+        return [] if expr.op in LEAVES else [expr]
+    return list(dict.fromkeys(part for child in children(expr) for part in constants(child)))
 
 
 def shifted(expr: Expr, by: int) -> Expr:
@@ -104,7 +123,12 @@ def shifted(expr: Expr, by: int) -> Expr:
 
 
 def in_symbols(expr: Expr, symbols: Sequence[Expr]) -> Expr:
-    """The law in symbols: `symbols[k]` in the place of slot k, and constants by their own symbols, if they have one."""
+    """The law in symbols: `symbols[k]` in the place of slot k, and constants by their own symbols, if they have one.
+
+    A product of two matrices cell by cell is A ⊙ B there, since A·B is another thing.
+    """
+    if expr.op == "times" and not any(is_constant(part) for part in expr.args):
+        return Expr("hadamard", *(in_symbols(child, symbols) for child in expr.args))
     if expr.op == "number" and expr.args[2]:
         return name(expr.args[2])
     if expr.op == "slot":
@@ -128,68 +152,124 @@ def sum_of_products(count: int) -> Expr:
 
 @lru_cache(maxsize=512)
 def max_of_slots(count: int) -> Expr:
-    return Expr("max", *(slot(k) for k in range(count)))
+    return function("max", *(slot(k) for k in range(count)))
 
 
-def _quotient(a: Value, b: Value) -> Value:
-    # 0/0 is 0: a row with nothing visible has a sum of 0 and gets weights of 0.
-    a, b = np.broadcast_arrays(a, b)
-    nothing = (a == 0) & (b == 0)
-    return np.divide(a, np.where(nothing, 1.0, b))
-
-
-def _total(*terms: Value) -> Value:
-    # From left to right, as one adds by hand, so that a figure does not depend on how NumPy groups its sums.
-    total = terms[0]
-    for term in terms[1:]:
+def _total(terms: Iterator[Value]) -> Value:
+    # From left to right, as one adds by hand, and one term at a time: a long sum of large arrays holds two of them.
+    total = next(terms)
+    for term in terms:
         total = total + term
     return total
 
 
+def _quotient(arguments: Iterator[Value]) -> Value:
+    # 0/0 is 0: a row with nothing visible has a sum of 0 and gets weights of 0.
+    a, b = np.broadcast_arrays(*arguments)
+    nothing = (a == 0) & (b == 0)
+    return np.divide(a, np.where(nothing, 1.0, b))
+
+
+def _product(arguments: Iterator[Value]) -> Value:
+    a, b = arguments
+    return a * b
+
+
+def _difference(arguments: Iterator[Value]) -> Value:
+    a, b = arguments
+    return a - b
+
+
+def _largest(arguments: Iterator[Value]) -> Value:
+    return reduce(np.maximum, arguments)
+
+
+def _of_one(function: Callable[[Value], Value]) -> Callable[[Iterator[Value]], Value]:
+    return lambda arguments: function(next(arguments))
+
+
+def _all(values: Sequence[Value], exact: Sequence[Value]) -> Value:
+    return reduce(np.logical_and, exact)
+
+
 def _exact_product(values: Sequence[Value], exact: Sequence[Value]) -> Value:
-    zero = np.logical_or.reduce(np.broadcast_arrays(*((v == 0) & e for v, e in zip(values, exact, strict=True))))
-    return zero | np.logical_and.reduce(np.broadcast_arrays(*exact))
+    zero = reduce(np.logical_or, ((v == 0) & e for v, e in zip(values, exact, strict=True)))
+    return zero | _all(values, exact)
 
 
 def _exact_sum(values: Sequence[Value], exact: Sequence[Value]) -> Value:
-    hidden = np.logical_or.reduce(np.broadcast_arrays(*(np.isneginf(v) for v in values)))
-    return hidden | np.logical_and.reduce(np.broadcast_arrays(*exact))
+    hidden = reduce(np.logical_or, map(np.isneginf, values))
+    return hidden | _all(values, exact)
 
 
 def _exact_difference(values: Sequence[Value], exact: Sequence[Value]) -> Value:
-    return _exact_sum(values, exact) | (values[0] == values[1])  # a figure less itself is an exact 0
+    return _exact_sum(values, exact) | (values[0] == values[1])  # the largest score less itself is an exact 0
 
 
 def _exact_quotient(values: Sequence[Value], exact: Sequence[Value]) -> Value:
-    return ((values[0] == 0) & exact[0]) | (exact[0] & exact[1])
+    return ((values[0] == 0) & exact[0]) | _all(values, exact)
 
 
 def _exact_exp(values: Sequence[Value], exact: Sequence[Value]) -> Value:
     return exact[0] & ((values[0] == 0) | np.isneginf(values[0]))  # e^0 is 1 and e^-∞ is 0; no other is a decimal
 
 
-def _all_exact(values: Sequence[Value], exact: Sequence[Value]) -> Value:
-    return np.logical_and.reduce(np.broadcast_arrays(*exact))
+def _exact_root(values: Sequence[Value], exact: Sequence[Value]) -> Value:
+    root = np.sqrt(values[0])
+    return exact[0] & (np.rint(root * 1e6) ** 2 == values[0] * 1e12)  # √4 and √0.25; √2 is no decimal
+
+
+def _exact_largest(values: Sequence[Value], exact: Sequence[Value]) -> Value:
+    largest = reduce(np.maximum, values)
+    return reduce(np.logical_or, ((v == largest) & e for v, e in zip(values, exact, strict=True)))
+
+
+def _rational_quotient(values: Sequence[Fraction]) -> Fraction | None:
+    a, b = values
+    return a / b if b else None if a else Fraction(0)
+
+
+def _rational_root(values: Sequence[Fraction]) -> Fraction | None:
+    root = Fraction(isqrt(values[0].numerator), isqrt(values[0].denominator))
+    return root if root * root == values[0] else None
+
+
+def _exact_at_zero(values: Sequence[Value], exact: Sequence[Value]) -> Value:
+    return exact[0] & (values[0] == 0)
 
 
 @dataclass(frozen=True)
 class Operation:
-    """What an operation computes, when its result can still be an exact figure, and how tightly it binds."""
+    """What an operation computes of its arguments, when its result is still an exact figure, how tightly it binds, and
+    how many decimals its result has where its arguments are decimals (None: it may be no decimal)."""
 
-    evaluate: Callable[..., Value]
+    evaluate: Callable[[Iterator[Value]], Value]
     exact: Callable[[Sequence[Value], Sequence[Value]], Value]
     precedence: int
+    decimals: Callable[[Sequence[int]], int] | None = None
+    rational: Callable[[Sequence[Fraction]], Fraction | None] | None = None
 
 
 OPERATIONS: dict[str, Operation] = {
-    "plus": Operation(_total, _exact_sum, 1),
-    "minus": Operation(lambda a, b: a - b, _exact_difference, 1),
-    "times": Operation(lambda a, b: a * b, _exact_product, 2),
-    "over": Operation(_quotient, _exact_quotient, 2),
-    "exp": Operation(np.exp, _exact_exp, 3),
-    "sqrt": Operation(np.sqrt, _all_exact, 3),
-    "max": Operation(lambda *terms: np.maximum.reduce(np.broadcast_arrays(*terms)), _all_exact, 4),
+    "plus": Operation(_total, _exact_sum, 1, max, lambda v: sum(v, Fraction(0))),
+    "minus": Operation(_difference, _exact_difference, 1, max, lambda v: v[0] - v[1]),
+    "times": Operation(_product, _exact_product, 2, sum, lambda v: v[0] * v[1]),
+    "over": Operation(_quotient, _exact_quotient, 2, None, _rational_quotient),
+    "exp": Operation(_of_one(np.exp), _exact_exp, 3, None, lambda v: None if v[0] else Fraction(1)),
+    "sqrt": Operation(_of_one(np.sqrt), _exact_root, 3, None, _rational_root),
 }
+# Of call(name, x, ..): functions that are written by their name. Adding one is a row here and nothing in a format.
+FUNCTIONS: dict[str, Operation] = {
+    "max": Operation(_largest, _exact_largest, 9, max, max),
+    "tanh": Operation(_of_one(np.tanh), _exact_at_zero, 9),
+}
+
+
+def _operation(expr: Expr) -> tuple[Operation, tuple[Expr, ...]]:
+    """What a tree does, and to what."""
+    if expr.op == "call":
+        return FUNCTIONS[expr.args[0].args[0]], expr.args[1:]
+    return OPERATIONS[expr.op], expr.args
 
 
 def evaluate(expr: Expr, figures: Sequence[Value]) -> Value:
@@ -198,7 +278,8 @@ def evaluate(expr: Expr, figures: Sequence[Value]) -> Value:
         return figures[expr.args[0]]
     if expr.op == "number":
         return expr.args[0]
-    return OPERATIONS[expr.op].evaluate(*(evaluate(child, figures) for child in expr.args))
+    operation, arguments = _operation(expr)
+    return operation.evaluate(evaluate(argument, figures) for argument in arguments)
 
 
 def exactness(expr: Expr, figures: Sequence[Value], exact: Sequence[Value]) -> Value:
@@ -210,34 +291,43 @@ def exactness(expr: Expr, figures: Sequence[Value], exact: Sequence[Value]) -> V
         return exact[expr.args[0]]
     if expr.op == "number":
         return np.True_
-    values = [evaluate(child, figures) for child in expr.args]
-    flags = [exactness(child, figures, exact) for child in expr.args]
-    return OPERATIONS[expr.op].exact(values, flags)
+    operation, arguments = _operation(expr)
+    values = [evaluate(argument, figures) for argument in arguments]
+    flags = [exactness(argument, figures, exact) for argument in arguments]
+    return operation.exact(values, flags)
+
+
+def decimals(expr: Expr, figures: Sequence[int | None]) -> int | None:
+    """How many decimals the tree's value has at most, where figure k has `figures[k]`; None where it may be no decimal
+    (a quotient, a root, an exponential) or one of the figures is not."""
+    if expr.op == "slot":
+        return figures[int(expr.args[0])]
+    if expr.op == "number":
+        return len(expr.args[1].partition(".")[2]) if "e" not in expr.args[1] else None
+    operation, arguments = _operation(expr)
+    found = [decimals(argument, figures) for argument in arguments]
+    known = [each for each in found if each is not None]
+    return operation.decimals(known) if operation.decimals and len(known) == len(found) else None
+
+
+def rational(expr: Expr, figures: Sequence[Fraction]) -> Fraction | None:
+    """The exact value of the tree from exact figures; None where it has none (√2, e^1, x/0)."""
+    if expr.op == "slot":
+        return figures[int(expr.args[0])]
+    if expr.op == "number":
+        return Fraction(expr.args[1])
+    operation, arguments = _operation(expr)
+    found = [rational(argument, figures) for argument in arguments]
+    values = [each for each in found if each is not None]
+    if operation.rational is None or len(values) < len(found):
+        return None
+    return operation.rational(values)
 
 
 def precedence(expr: Expr) -> int:
-    """How tightly the tree's own operation binds; names, numbers and the like bind tightest."""
+    """How tightly the tree's own operation binds; leaves, and what only a page shows, bind tightest."""
     operation = OPERATIONS.get(expr.op)
-    return operation.precedence if operation else PAGE_PRECEDENCE.get(expr.op, 9)
-
-
-# Operations that a page shows and nobody evaluates: a matrix product, K transposed, S with a tilde, softmax(...),
-# [a, b, c], S[i,j], q_i, (n×d), a chain of equations, things side by side (`blocks` has the list).
-PAGE_PRECEDENCE = {
-    "dot": 2,
-    "transpose": 8,
-    "tilde": 8,
-    "call": 8,
-    "vector": 8,
-    "cell": 8,
-    "sub": 8,
-    "shape": 8,
-    "sized": 8,
-    "list": 0,
-    "chain": 0,
-    "derivation": 0,
-    "beside": 0,
-}
+    return operation.precedence if operation else 9
 
 
 def dot(a: Expr, b: Expr) -> Expr:

@@ -8,7 +8,7 @@ computed tie.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import ROUND_FLOOR, Decimal, localcontext
 from math import ulp
@@ -25,6 +25,7 @@ TIE = 1e-9  # of a unit
 NOISE = 1e-14  # of a matrix's largest figure: a sum that cancels to less than this is 0
 _SAFE = 1e6  # units; above it, float64 does not resolve a TIE well enough and Decimal takes over
 MINUS_INFINITY = "-∞"
+_MOST_DECIMALS = 12  # of a product of carried figures; more are not written out
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ class Figures(Protocol):
     @property
     def values(self) -> Floats: ...
     @property
-    def written(self) -> Texts | None: ...  # as the problem file writes them; None for computed figures
+    def written(self) -> Texts | None: ...  # as the problem writes them; None for computed ones, or for all
     @property
     def exact(self) -> Flags: ...
     @property
@@ -114,6 +115,13 @@ def apportioned(values: Floats, places: int, ties: str = "half-up") -> Floats:
     return result
 
 
+def snapped(values: Floats, places: int) -> Floats:
+    """Figures that are known to be decimals of so many places, rid of the noise of float64; long ones as they are."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        units = np.rint(values * 10.0**places)
+        return np.where(np.abs(units) < 2.0**52, units / 10.0**places, values)
+
+
 def fits(values: Floats, places: int) -> Flags:
     """Which figures need no more than `places` decimals (but for the noise of float64).
 
@@ -131,11 +139,10 @@ def fits(values: Floats, places: int) -> Flags:
 
 def printed(figures: Figures, rule: Rule) -> Floats:
     """The figures as they are printed, as float64: given ones as they are, the rest rounded to their decimals."""
-    if figures.written is not None:
-        return figures.values
-    if figures.rows_sum_to_one and rule.weights == "sum-to-one":
+    if figures.rows_sum_to_one and figures.written is None and rule.weights == "sum-to-one":
         return apportioned(figures.values, figures.places, rule.ties)
-    return rounded(figures.values, figures.places, rule.ties)
+    values = rounded(figures.values, figures.places, rule.ties)
+    return values if figures.written is None else np.where(_is_text(figures.written), figures.values, values)
 
 
 def shown(figures: Figures, rule: Rule) -> Texts:
@@ -145,13 +152,20 @@ def shown(figures: Figures, rule: Rule) -> Texts:
     `fixed` prints all decimals everywhere. Given figures are printed as written, padded where `fixed`.
     """
     trimmed = rule.numbers == "trimmed"
-    if figures.written is not None:
-        return figures.written if trimmed else _each(lambda text: _padded(text, figures.places), figures.written)
+    written = figures.written
+    if written is not None and not trimmed:
+        written = _each(lambda text: text and _padded(text, figures.places), written)
+    if written is not None and _is_text(written).all():
+        return written
     texts = digits(printed(figures, rule), figures.places)
     if trimmed:
         exact = figures.exact
         texts[exact] = [_bare(text) for text in texts[exact]]
-    return texts
+    return texts if written is None else np.where(_is_text(written), written, texts)
+
+
+def _is_text(written: Texts) -> Flags:
+    return np.asarray(written != np.array(None))
 
 
 def digits(values: Floats, places: int) -> Texts:
@@ -175,26 +189,40 @@ def one(value: float, places: int, rule: Rule) -> str:
 def constant(value: float, places: int, rule: Rule) -> str:
     """A constant of a formula as text: bare where `places` decimals say it whole."""
     text = one(value, places, rule)
-    return _bare(text) if bool(fits(np.array([value]), places)[0]) else text
+    return _bare(text) if is_whole(value, places) else text
 
 
-def percent(value: float, places: int) -> str:
-    """A rounded share of 1 as a percentage of the same digits: 0.404 is 40.4%, an exact 1 of 3 decimals 100.0%."""
-    return f"{digits(np.array([[value * 100 + 0.0]]), max(places - 2, 0))[0, 0]}%"
+def is_whole(value: float, places: int) -> bool:
+    """Whether so many decimals say a constant whole."""
+    return bool(fits(np.array([value]), places)[0])
 
 
-def term(value: float, places: int, exact: bool, rule: Rule) -> str:
-    """A product inside a sum, as text. It is no step and so is not rounded where figures are carried: 0.401×0.25 is
-    0.10025 there; in full precision it is shown to the decimals of its step, as all else."""
-    if not exact and not rule.carried:
-        return one(value, places, rule)
-    return _in_full(value, 0 if exact and rule.numbers == "trimmed" else places)
+def percent(text: str) -> str:
+    """A share of 1, as it is shown, as a percentage of the same digits: 0.404 is 40.4%, 0.5 is 50%."""
+    return f"{_plain(Decimal(text).scaleb(2))}%"
 
 
-def _in_full(value: float, places: int, most: int = 12) -> str:
-    """Every decimal that a product of printed figures has, `places` of them at least and `most` at most."""
-    needed = next((k for k in range(places, most) if bool(fits(np.array([value]), k)[0])), max(places, most))
-    return str(digits(rounded(np.array([[value]]), needed), needed)[0, 0])
+def total(texts: Iterable[str]) -> str:
+    """What figures add up to as they are shown, with the most decimals that one of them has."""
+    return _plain(sum(map(Decimal, texts), Decimal(0)))
+
+
+def _plain(value: Decimal) -> str:
+    """A decimal without an exponent."""
+    return f"{value:f}"
+
+
+def terms(values: Floats, exact: Flags, places: int, rule: Rule) -> Texts:
+    """Products inside sums, as text. They are no steps and so are not rounded where figures are carried: 0.401×0.25 is
+    0.10025 there; in full precision they are shown to the decimals of their step, as all else."""
+    bare = exact & (rule.numbers == "trimmed")
+    needed = np.where(bare, 0, places)
+    for k in range(_MOST_DECIMALS if rule.carried else places):
+        needed[(needed == k) & ~fits(values, k)] += 1
+    texts = np.empty(values.shape, dtype=object)
+    for k in np.unique(needed).tolist():
+        texts[needed == k] = digits(rounded(values[needed == k], k, rule.ties), k)
+    return texts
 
 
 def _bare(text: str) -> str:

@@ -7,126 +7,121 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from attncalc import expr
-from attncalc.errors import AttncalcError
+from attncalc.errors import StepError
 from attncalc.expr import Expr
 from attncalc.rounding import Floats, Rule, apportioned, rounded
-from attncalc.steps import (
-    FOLDS,
-    Arrange,
-    Contract,
-    Convention,
-    Given,
-    Group,
-    Map,
-    Matrix,
-    Reduce,
-    Solution,
-    Step,
-)
-
-
-class FigureError(AttncalcError):
-    """Raised when a step's figures leave the range of float64; names the step and the cell."""
+from attncalc.solution import Convention, Group, Remark, Solution
+from attncalc.steps import Arrange, Contract, Given, Map, Matrix, Numbers, Reduce, Step
 
 
 class Sheet:
     """Takes the steps of one calculation in order, and gives each back as the operand of the next.
 
-    With a carried rule each step's result is rounded here, and nowhere else, before it is used.
+    With a carried rule each step's result is rounded here, and nowhere else, before it is used. Every method that makes
+    a step takes, beyond what is named: `symbol`, `rows` and `columns` (an Axis), `role`, `places`, `rows_sum_to_one`.
     """
 
     def __init__(self, rule: Rule) -> None:
         self.rule = rule
-        self.root = Group("")
-        self._open = [self.root]
+        self._root = Group("")
+        self._open = [self._root]
         self._prefix = ""
+        self._mark: Callable[[Expr], Expr] = lambda symbol: symbol
+        self._ids: set[str] = set()
         self._conventions: list[Convention] = []
+
+    # What the page says of the whole
 
     def convention(self, key: str, choice: str, **details: Any) -> None:
         """Notes a choice that the figures rest on, for the head of the page."""
         self._conventions.append(Convention(key, choice, details))
 
+    def remark(self, key: str, *steps: Step, first: bool = False) -> None:
+        """Notes that something is to be pointed out of these steps, here on the page, or first in its section."""
+        members = self._open[-1].members
+        members.insert(0 if first else len(members), Remark(key, steps))
+
     @contextmanager
-    def group(self, key: str, order: str = "by step", function: str = "", prefix: str = "") -> Iterator[Group]:
-        """Steps recorded inside belong together; their ids start with `prefix`, as in head2.A."""
-        group = Group(key, order, function)
-        outer = self._prefix
+    def group(
+        self, key: str, number: int | None = None, *, order: str = "by step", function: str = "", prefix: str = "",
+        mark: Callable[[Expr], Expr] | None = None,
+    ) -> Iterator[Group]:  # fmt: skip
+        """Steps recorded inside belong together; their ids start with `prefix`, as in head2.A, and `mark` is put on
+        their symbols, as in Q⁽²⁾."""
+        group = Group(key, number, order, function)
+        outer = self._prefix, self._mark
         self._open[-1].members.append(group)
         self._open.append(group)
-        self._prefix = f"{outer}{prefix}." if prefix else outer
+        self._prefix = f"{self._prefix}{prefix}." if prefix else self._prefix
+        self._mark = mark or self._mark
         try:
             yield group
         finally:
             self._open.pop()
-            self._prefix = outer
+            self._prefix, self._mark = outer
 
-    def given(self, id: str, matrix: Matrix, *, symbol: Expr | None = None, **about: Any) -> Step:
-        """A matrix that the problem states; never rounded. `places` in `about` overrides its decimals."""
-        return self._record(Given(matrix=matrix, values=matrix.values, **{**self._named(id, symbol), **about}))
-
-    def arrange(
-        self, id: str, arrangement: Callable[..., NDArray[Any]], *operands: Step, formula: Expr | None = None,
-        symbol: Expr | None = None, **about: Any,
-    ) -> Step:  # fmt: skip
-        """Cells copied from those of `operands`, as `arrangement` moves them."""
-        values = arrangement(*(operand.values for operand in operands))
-        return self._record(
-            Arrange(
-                arrangement=arrangement, formula_=formula, values=values, operands=operands,
-                # A copy is printed to the decimals of what it copies: other digits would be another figure.
-                **{**self._named(id, symbol), "places": max(operand.places for operand in operands)}, **about,
-            )
-        )  # fmt: skip
-
-    def map(self, id: str, law: Expr, *operands: Step, symbol: Expr | None = None, **about: Any) -> Step:
-        """`law`, an expression of slots, of the operands' cells at the same place."""
-        shape = np.broadcast_shapes(*(operand.shape for operand in operands))
-        labels = {
-            "rows": next((o.rows for o in operands if o.rows and o.shape[0] == shape[0]), None),
-            "columns": next((o.columns for o in operands if o.columns and o.shape[1] == shape[1]), None),
-        }
-        step = Map(
-            law=law, values=np.empty(shape), operands=operands, **self._named(id, symbol), **{**labels, **about}
-        )
-        return self._computed(step)
-
-    def reduce(self, id: str, fold: str, operand: Step, *, symbol: Expr | None = None, **about: Any) -> Step:
-        """The fold (sum, max) of each row of `operand`, n × 1."""
-        assert fold in FOLDS
-        step = Reduce(
-            fold=fold, values=np.empty((operand.shape[0], 1)), operands=(operand,),
-            **self._named(id, symbol), **{"rows": operand.rows, **about},
-        )  # fmt: skip
-        return self._computed(step)
-
-    def contract(self, id: str, a: Step, b: Step, *, symbol: Expr | None = None, **about: Any) -> Step:
-        """The matrix product a·b, n × k by k × m."""
-        step = Contract(
-            values=np.empty((a.shape[0], b.shape[1])), operands=(a, b),
-            **self._named(id, symbol), **{"rows": a.rows, "columns": b.columns, **about},
-        )  # fmt: skip
-        return self._computed(step)
+    def symbol(self, letter: str) -> Expr:
+        """A symbol as it is marked here: Q, or Q⁽²⁾ within the second head."""
+        return self._mark(expr.name(letter))
 
     def unit(self, id: str) -> float:
         """One unit of the last decimal that a step of this id is shown to."""
         return 10.0 ** -self.rule.places(self._prefix + id)
 
     def solution(self) -> Solution:
-        return Solution(self.root, tuple(self._conventions))
+        return Solution(self._root, tuple(self._conventions))
 
-    def _named(self, id: str, symbol: Expr | None) -> dict[str, Any]:
+    # The five kinds of step
+
+    def given(self, id: str, matrix: Matrix, **about: Any) -> Step:
+        """A matrix that the problem states, n × m. As written it is never rounded; of a binary file it is rounded first
+        where figures are carried."""
+        step = Given(matrix=matrix, **self._named(id, about))
+        values = matrix.values
+        if matrix.written is None and self.rule.carried:
+            values = rounded(values, step.places, self.rule.ties)
+            step.decimals = step.places
+        return self._record(step, values)
+
+    def arrange(
+        self, id: str, sources: Callable[..., Numbers], *operands: Step, choosers: int = 0, fill: float = 0.0,
+        **about: Any,
+    ) -> Step:  # fmt: skip
+        """Cells copied from those of `operands`: see steps.Arrange."""
+        # A copy is printed to the decimals of what it copies: other digits would be another figure.
+        places = max(operand.places for operand in operands[: len(operands) - choosers])
+        about = {**about, "places": places}
+        step = Arrange(sources=sources, choosers=choosers, fill=fill, operands=operands, **self._named(id, about))
+        return self._record(step, step.recomputed([operand.values for operand in operands]))
+
+    def map(self, id: str, law: Expr, *operands: Step, where: Any = None, **about: Any) -> Step:
+        """`law`, an expression of slots, of the operands' cells at the same place; n × m."""
+        n, m = np.broadcast_shapes(*(operand.shape for operand in operands))
+        rows = next((operand.rows for operand in operands if operand.rows and operand.shape[0] == n), None)
+        columns = next((operand.columns for operand in operands if operand.columns and operand.shape[1] == m), None)
+        about = {"rows": rows, "columns": columns, **about}
+        return self._computed(Map(law=law, where=where, operands=operands, **self._named(id, about)))
+
+    def reduce(self, id: str, fold: str, operand: Step, **about: Any) -> Step:
+        """The fold (sum, max) of each row of `operand`, n × 1."""
+        about = {"rows": operand.rows, **about}
+        return self._computed(Reduce(fold=fold, operands=(operand,), **self._named(id, about)))
+
+    def contract(self, id: str, a: Step, b: Step, **about: Any) -> Step:
+        """The matrix product a·b, n × k by k × m."""
+        about = {"rows": a.rows, "columns": b.columns, **about}
+        return self._computed(Contract(operands=(a, b), **self._named(id, about)))
+
+    def _named(self, id: str, about: dict[str, Any]) -> dict[str, Any]:
         full = self._prefix + id
-        return {"id": full, "symbol": symbol or expr.name(id), "places": self.rule.places(full)}
+        return {"id": full, "symbol": self.symbol(id), "places": self.rule.places(full), **about}
 
     def _computed(self, step: Step) -> Step:
-        with np.errstate(all="ignore"):
-            values = step.recomputed([operand.values for operand in step.operands])
+        values = step.unrounded
         self._refuse_overflow(step, values)
-        step.values = self._as_carried(step, values) + 0.0  # + 0.0: never -0.0
-        return self._record(step)
+        return self._record(step, self._as_carried(step, values))
 
     def _as_carried(self, step: Step, values: Floats) -> Floats:
         if not self.rule.carried:
@@ -139,9 +134,17 @@ class Sheet:
         hidden = any(np.isneginf(operand.values).any() for operand in step.operands)
         bad = ~np.isfinite(values) & ~(np.isneginf(values) & hidden)
         if bad.any():
-            i, j = (int(k) + 1 for k in np.argwhere(bad)[0])
-            raise FigureError(f"attncalc: {step.id}, row {i}, column {j}, is too large a figure; use smaller inputs")
+            i, j = (int(k) for k in np.argwhere(bad)[0])
+            what = "the figure is too large for float64, or is divided by 0"
+            raise StepError(step.id, (i, j), what, "change the figures")
 
-    def _record(self, step: Step) -> Step:
+    def _record(self, step: Step, values: Floats) -> Step:
+        assert step.id not in self._ids, f"two steps are called {step.id}"
+        self._ids.add(step.id)
+        step.values = values + 0.0  # never -0.0
+        step.decimals = step.own_decimals if step.decimals is None else step.decimals
+        if self.rule.carried and not isinstance(step, Given | Arrange):
+            step.decimals = step.places if step.decimals is None else min(step.decimals, step.places)
         self._open[-1].members.append(step)
         return step
+

@@ -1,15 +1,15 @@
-"""Matrix, the five kinds of step, Group and Solution: what was computed, in no language and no format.
+"""Matrix and the five kinds of step: what was computed, in no language and no format.
 
-A step is a matrix of figures with the law of its cells. Every kind but Given answers `working(i, j)`: the expression
-of that cell and the figures in it, made when asked for. A kind also says how it follows from its operands
-(`recomputed`), so that it can be checked, bounded, and worked again from other figures.
+A step is a matrix of figures with the law of its cells. All that is asked of a step follows from that law: its figures
+(`recomputed`, from any operands), the expression of a cell (`working`), which figures are exact (`exact_from`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,17 +17,31 @@ from numpy.typing import NDArray
 
 from attncalc import expr
 from attncalc.expr import Expr
-from attncalc.rounding import Flags, Floats, Texts, fits
+from attncalc.rounding import Flags, Floats, Texts, fits, snapped
 
-Labels = tuple[str, ...] | None
+Numbers = NDArray[np.int64]  # of cells: those of a step's operands, one after the other, row by row
+FILL = -1  # the number of a cell that is no operand's
+_BY_HAND = 2**20  # products; beyond it nobody follows a matrix product figure by figure, and BLAS may sum as it likes
 
 
 @dataclass(frozen=True, eq=False)
 class Matrix:
-    """Figures that were given: `values` (n × m, float64) and, cell by cell, how each was `written`."""
+    """Figures that were given: `values` (n × m, float64) and, cell by cell, how each was `written`.
+
+    `written` is None where figures come from a binary file: those are printed to the decimals, and inexact.
+    """
 
     values: Floats
-    written: Texts
+    written: Texts | None
+
+
+@dataclass(frozen=True, eq=False)
+class Axis:
+    """What the rows or columns of matrices stand for: the tokens of one sequence. Known by identity: the queries and
+    the keys of self-attention are one axis, those of cross-attention two, whatever their labels."""
+
+    labels: tuple[str, ...] | None = None
+    name: str = "position"  # what one of them is called that has no label: position, query, key
 
 
 class Cell(NamedTuple):
@@ -40,10 +54,6 @@ class Cell(NamedTuple):
     @property
     def value(self) -> float:
         return float(self.step.values[self.row, self.column])
-
-    @property
-    def exact(self) -> bool:
-        return bool(self.step.exact[self.row, self.column])
 
 
 class Working(NamedTuple):
@@ -60,20 +70,21 @@ class Working(NamedTuple):
 class Step:
     """One named matrix of a solution, n × m.
 
-    `rows` and `columns` are the labels of its axes (tokens) or None; `role` says what part it plays (query, key,
-    value, scores, weights, output ...; "" where none); `places` are the decimals that it is shown to, and in a carried
-    solution rounded to; `rows_sum_to_one` marks weights.
+    `rows` and `columns` are its axes (tokens) or None; `role` says what part it plays (query, key, value, scores,
+    weights ...; "" where none); `places` are the decimals that it is shown to, and in a carried solution rounded to;
+    `rows_sum_to_one` marks weights. `values` and `decimals` are set by the sheet, once, when the step is recorded.
     """
 
     id: str
     symbol: Expr
-    values: Floats
+    values: Floats = field(init=False)
     operands: tuple[Step, ...] = ()
-    rows: Labels = None
-    columns: Labels = None
+    rows: Axis | None = None
+    columns: Axis | None = None
     role: str = ""
     places: int = 3
     rows_sum_to_one: bool = False
+    decimals: int | None = None  # how many decimals hold every figure whole; None: they may be no decimals
 
     @property
     def kind(self) -> str:
@@ -86,26 +97,70 @@ class Step:
 
     @property
     def written(self) -> Texts | None:
-        """The figures as a problem file writes them; None where they were computed."""
+        """How figures were written in the problem: None for computed ones, cell by cell; or None for the whole."""
         return None
 
     @cached_property
     def exact(self) -> Flags:
         """Which figures are exact: from exact operands, and with no more decimals than are shown."""
+        operands = [operand.values for operand in self.operands]
+        flags = self.exact_from(operands, [operand.exact for operand in self.operands])
+        return np.asarray(flags & fits(self.unrounded, self.places))
+
+    @property
+    def unrounded(self) -> Floats:
+        """The figures as the operands give them, before a carried solution rounds them.
+
+        Where those are decimals, so is each sum and product of them: what float64 adds to that is taken off, so that it
+        decides no tie.
+        """
+        values = self.recomputed([operand.values for operand in self.operands])
+        decimals = self.own_decimals
+        return values if decimals is None else snapped(values, decimals)
+
+    @property
+    def own_decimals(self) -> int | None:
+        """How many decimals the law gives, before rounding."""
+        return self.decimals_from([operand.decimals for operand in self.operands])
+
+    def decimals_from(self, operands: Sequence[int | None]) -> int | None:
+        """How many decimals the law gives of operands of so many; None where it may give no decimal."""
+        return None
+
+    def recomputed(self, operands: Sequence[Floats]) -> Floats:
+        """The step's figures from these in the place of its operands', unrounded."""
+        raise NotImplementedError
+
+    def exact_from(self, operands: Sequence[Floats], exact: Sequence[Flags]) -> Flags:
+        """Which figures would be exact, given that so are those of the operands that `exact` marks; with however many
+        decimals. e^x is not, but for e^0; 0 times anything is."""
         raise NotImplementedError
 
     def working(self, i: int, j: int) -> Working:
         """The expression of cell i, j (from 0)."""
         raise NotImplementedError
 
-    def recomputed(self, operands: Sequence[Floats]) -> Floats:
-        """The step's figures from other figures in the place of its operands', unrounded."""
-        raise NotImplementedError
-
     @property
     def formula(self) -> Expr | None:
-        """The law in symbols, Q·Kᵀ; None where there is nothing to say."""
+        """The law in symbols, Q·Kᵀ; None where there is none."""
         return None
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [0, *accumulate(operand.values.size for operand in self.operands)]
+
+    def _numbered(self) -> list[Numbers]:
+        """The numbers of the operands' cells, each shaped as its operand is."""
+        return [
+            start + np.arange(operand.values.size).reshape(operand.shape)
+            for start, operand in zip(self._starts, self.operands, strict=False)
+        ]
+
+    def _cell(self, number: int) -> Cell:
+        for start, operand in zip(self._starts, self.operands, strict=False):
+            if number < start + operand.values.size:
+                return Cell(operand, *divmod(number - start, operand.shape[1]))
+        raise IndexError(number)
 
 
 @dataclass(eq=False, kw_only=True)
@@ -115,65 +170,114 @@ class Given(Step):
     matrix: Matrix
 
     @property
-    def written(self) -> Texts:
+    def written(self) -> Texts | None:
         return self.matrix.written
 
     @cached_property
     def exact(self) -> Flags:
-        return np.ones(self.shape, dtype=bool)
+        return np.full(self.shape, self.written is not None)
 
     def recomputed(self, operands: Sequence[Floats]) -> Floats:
-        return self.values
+        return self.matrix.values
+
+    @property
+    def own_decimals(self) -> int | None:
+        if self.written is None or any("e" in text for text in self.written.flat):
+            return None
+        return max(len(text.partition(".")[2]) for text in self.written.flat)
 
 
 @dataclass(eq=False, kw_only=True)
 class Arrange(Step):
-    """Cells copied from named cells: transpose, split, concat.
+    """Cells copied from named cells of the operands, or a fill: transpose, split, concat, lookup.
 
-    `arrangement` moves the cells of any arrays shaped as the operands are, so that it serves figures, texts, flags and
-    the numbers of the cells alike.
+    `sources` gives the number of the cell that each cell is copied from, or FILL; it is called with the numbers of the
+    operands' cells, each shaped as its operand. The last operands may be `choosers`: their figures say which cells are
+    copied (ids, positions of the largest) and are passed instead of numbers, so that others choose otherwise.
     """
 
-    arrangement: Callable[..., NDArray[Any]]
-    formula_: Expr | None = None
+    sources: Callable[..., Numbers]
+    choosers: int = 0
+    fill: float = 0.0
 
     def recomputed(self, operands: Sequence[Floats]) -> Floats:
-        return self.arrangement(*operands)
+        return self._picked(operands, self.fill, self._chosen(operands))
 
-    @cached_property
-    def written(self) -> Texts | None:
-        texts = [operand.written for operand in self.operands]
-        return None if any(text is None for text in texts) else self.arrangement(*texts)
+    def exact_from(self, operands: Sequence[Floats], exact: Sequence[Flags]) -> Flags:
+        return self._picked(exact, True, self._chosen(operands))
 
     @cached_property
     def exact(self) -> Flags:
-        return self.arrangement(*(operand.exact for operand in self.operands))
+        return self.exact_from([o.values for o in self.operands], [o.exact for o in self.operands])
+
+    def decimals_from(self, operands: Sequence[int | None]) -> int | None:
+        copied = operands[: len(operands) - self.choosers]
+        known = [decimals for decimals in copied if decimals is not None]
+        return max(known) if len(known) == len(copied) else None
 
     @cached_property
-    def _sources(self) -> NDArray[np.int64]:
-        sizes = [operand.values.size for operand in self.operands]
-        starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-        numbered = [
-            start + np.arange(size).reshape(operand.shape)
-            for start, size, operand in zip(starts, sizes, self.operands, strict=True)
-        ]
-        return self.arrangement(*numbered)
+    def written(self) -> Texts | None:
+        if all(operand.written is None for operand in self.operands):
+            return None
+        nothing = [np.full(operand.shape, None, dtype=object) for operand in self.operands]
+        texts = [n if o.written is None else o.written for o, n in zip(self.operands, nothing, strict=True)]
+        return self._picked(texts, f"{self.fill:g}", self.numbers)
 
     def working(self, i: int, j: int) -> Working:
-        place = int(self._sources[i, j])
-        for operand in self.operands:
-            if place < operand.values.size:
-                return Working(expr.slot(0), (Cell(operand, *divmod(place, operand.shape[1])),))
-            place -= operand.values.size
-        raise IndexError(place)
+        number = int(self.numbers[i, j])
+        if number == FILL:
+            return Working(expr.number(self.fill), ())
+        return Working(expr.slot(0), (self._cell(number),))
 
-    @property
-    def formula(self) -> Expr | None:
-        return self.formula_
+    @cached_property
+    def numbers(self) -> Numbers:
+        """The number of the operands' cell that each cell is copied from, or FILL."""
+        return self._chosen([operand.values for operand in self.operands])
+
+    def _chosen(self, operands: Sequence[Floats]) -> Numbers:
+        copied = len(self.operands) - self.choosers
+        return self.sources(*self._numbered()[:copied], *operands[copied:])
+
+    def _picked(self, arrays: Sequence[NDArray[Any]], fill: Any, sources: Numbers) -> NDArray[Any]:
+        copied = arrays[: len(arrays) - self.choosers]
+        pool = np.concatenate([*(array.ravel() for array in copied), np.array([fill], dtype=copied[0].dtype)])
+        return pool[sources]  # FILL, -1, is the last of the pool
 
 
 @dataclass(eq=False, kw_only=True)
-class Map(Step):
+class _Computed(Step):
+    """A step whose cells follow one expression: the law, with an array of figures for each of its slots."""
+
+    def _law(self) -> Expr:
+        raise NotImplementedError
+
+    def _slots(self, operands: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
+        """What stands in each slot of the law, cell by cell: arrays that broadcast to n × m."""
+        raise NotImplementedError
+
+    def recomputed(self, operands: Sequence[Floats]) -> Floats:
+        with np.errstate(all="ignore"):
+            return np.asarray(expr.evaluate(self._law(), self._slots(operands)))
+
+    def exact_from(self, operands: Sequence[Floats], exact: Sequence[Flags]) -> Flags:
+        with np.errstate(all="ignore"):
+            return np.asarray(expr.exactness(self._law(), self._slots(operands), self._slots(exact)))
+
+    def decimals_from(self, operands: Sequence[int | None]) -> int | None:
+        shapes = [operand.shape for operand in self.operands]
+        decimals = [np.broadcast_to(np.array(d, dtype=object), s) for d, s in zip(operands, shapes, strict=True)]
+        return expr.decimals(self._law(), [slot.flat[0] for slot in self._slots(decimals)])
+
+    @cached_property
+    def _cells(self) -> list[Numbers]:
+        return [np.broadcast_to(numbers, self.shape) for numbers in self._slots(self._numbered())]
+
+    def working(self, i: int, j: int) -> Working:
+        return Working(self._law(), tuple(self._cell(int(numbers[i, j])) for numbers in self._cells))
+
+
+@dataclass(eq=False, kw_only=True)
+class Map(_Computed):
     """An expression of the cells at the same place; an operand of one row or one column serves all of them.
 
     Where `where` (n × 1) is False, the row is copied from the first operand.
@@ -182,26 +286,28 @@ class Map(Step):
     law: Expr
     where: Flags | None = None
 
+    def _law(self) -> Expr:
+        return self.law
+
+    def _slots(self, operands: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
+        return list(operands)
+
+    def copies(self, i: int) -> bool:
+        """Whether row i is the first operand's."""
+        return self.where is not None and not self.where[i, 0]
+
     def recomputed(self, operands: Sequence[Floats]) -> Floats:
-        result = np.broadcast_to(expr.evaluate(self.law, operands), self.shape)
+        result = super().recomputed(operands)
         return result if self.where is None else np.where(self.where, result, operands[0])
 
-    @cached_property
-    def exact(self) -> Flags:
-        exact = [operand.exact for operand in self.operands]
-        flags = expr.exactness(self.law, [operand.values for operand in self.operands], exact)
-        if self.where is not None:
-            flags = np.where(self.where, flags, exact[0])
-        return np.logical_and(flags, fits(self.values, self.places))
+    def exact_from(self, operands: Sequence[Floats], exact: Sequence[Flags]) -> Flags:
+        flags = super().exact_from(operands, exact)
+        return flags if self.where is None else np.where(self.where, flags, exact[0])
 
     def working(self, i: int, j: int) -> Working:
-        if self.where is not None and not self.where[i, 0]:
+        if self.copies(i):
             return Working(expr.slot(0), (Cell(self.operands[0], i, j),))
-        cells = (
-            Cell(operand, i if operand.shape[0] > 1 else 0, j if operand.shape[1] > 1 else 0)
-            for operand in self.operands
-        )
-        return Working(self.law, tuple(cells))
+        return super().working(i, j)
 
     @property
     def formula(self) -> Expr:
@@ -209,143 +315,64 @@ class Map(Step):
 
 
 class Fold(NamedTuple):
-    """How a row becomes one figure: on an array's rows, as an expression of `count` slots, and its exactness."""
+    """How a row becomes one figure: an expression of as many slots as the row has, and the fold's name."""
 
-    rows: Callable[[Floats], Floats]
-    pattern: Callable[[int], Expr]
-    exact: Callable[[Floats, Flags], Flags]
-
-
-def _running_sum(rows: Floats) -> Floats:
-    # One column after the other, as by hand; np.sum groups, and its last bit depends on the grouping.
-    total = np.zeros((len(rows), 1))
-    for column in rows.T:
-        total[:, 0] += column
-    return total
-
-
-def _all_exact(rows: Floats, exact: Flags) -> Flags:
-    return np.asarray(exact.all(axis=1, keepdims=True))
-
-
-def _exact_at_max(rows: Floats, exact: Flags) -> Flags:
-    return np.take_along_axis(exact, rows.argmax(axis=1, keepdims=True), axis=1)
+    law: Callable[[int], Expr]
+    name: str
 
 
 FOLDS: Mapping[str, Fold] = {
-    "sum": Fold(_running_sum, expr.sum_of_slots, _all_exact),
-    "max": Fold(lambda rows: rows.max(axis=1, keepdims=True), expr.max_of_slots, _exact_at_max),
+    "sum": Fold(expr.sum_of_slots, "rowsum"),
+    "max": Fold(expr.max_of_slots, "rowmax"),
 }
 
 
 @dataclass(eq=False, kw_only=True)
-class Reduce(Step):
+class Reduce(_Computed):
     """A fold of each row into one figure, n × 1."""
 
     fold: str
 
-    def recomputed(self, operands: Sequence[Floats]) -> Floats:
-        return FOLDS[self.fold].rows(operands[0])
+    def _law(self) -> Expr:
+        return FOLDS[self.fold].law(self.operands[0].shape[1])
 
-    @cached_property
-    def exact(self) -> Flags:
-        (operand,) = self.operands
-        return FOLDS[self.fold].exact(operand.values, operand.exact) & fits(self.values, self.places)
-
-    def working(self, i: int, j: int) -> Working:
-        (operand,) = self.operands
-        count = operand.shape[1]
-        return Working(FOLDS[self.fold].pattern(count), tuple(Cell(operand, i, k) for k in range(count)))
+    def _slots(self, operands: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
+        (rows,) = operands
+        return [rows[:, k, None] for k in range(rows.shape[1])]
 
     @property
     def formula(self) -> Expr:
-        return Expr("call", expr.name(self.fold), self.operands[0].symbol)
+        return Expr("call", expr.name(FOLDS[self.fold].name), self.operands[0].symbol)
 
 
 @dataclass(eq=False, kw_only=True)
-class Contract(Step):
+class Contract(_Computed):
     """A product of matrices: cell i, j is the sum over k of a[i,k] × b[k,j]."""
 
+    def _law(self) -> Expr:
+        return expr.sum_of_products(self.operands[0].shape[1])
+
+    def _slots(self, operands: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
+        a, b = operands
+        return [array for k in range(a.shape[1]) for array in (a[:, k, None], b[None, k, :])]
+
+    @property
+    def _is_large(self) -> bool:
+        a, b = self.operands
+        return a.values.size * b.shape[1] > _BY_HAND
+
     def recomputed(self, operands: Sequence[Floats]) -> Floats:
-        return product(*operands)
+        return operands[0] @ operands[1] if self._is_large else super().recomputed(operands)
 
-    @cached_property
-    def exact(self) -> Flags:
-        a, b = self.operands
-        a_counts, b_counts = (~((x.values == 0) & x.exact) for x in (a, b))  # an exact 0 makes its product exact
-        inexact = (~a.exact).astype(float) @ b_counts + a_counts.astype(float) @ (~b.exact)
-        return np.asarray((inexact == 0) & fits(self.values, self.places))
-
-    def working(self, i: int, j: int) -> Working:
-        a, b = self.operands
-        count = a.shape[1]
-        cells = (cell for k in range(count) for cell in (Cell(a, i, k), Cell(b, k, j)))
-        return Working(expr.sum_of_products(count), tuple(cells))
+    def exact_from(self, operands: Sequence[Floats], exact: Sequence[Flags]) -> Flags:
+        if not self._is_large:
+            return super().exact_from(operands, exact)
+        (a, b), (a_exact, b_exact) = operands, exact
+        a_counts, b_counts = ~((a == 0) & a_exact), ~((b == 0) & b_exact)  # an exact 0 makes its product exact
+        inexact = (~a_exact).astype(float) @ b_counts + a_counts.astype(float) @ (~b_exact)
+        return np.asarray(inexact == 0)
 
     @property
     def formula(self) -> Expr:
         a, b = self.operands
         return expr.dot(a.symbol, b.symbol)
-
-
-def product(a: Floats, b: Floats) -> Floats:
-    """a·b, n × k by k × m, each cell summed over k from left to right, as by hand.
-
-    BLAS sums in an order of its own, which differs from machine to machine in the last bit. That is let pass only where
-    a product is too large for anybody to work by hand.
-    """
-    if a.shape[0] * a.shape[1] * b.shape[1] > 2**20:
-        return a @ b
-    total = np.zeros((a.shape[0], b.shape[1]))
-    for k in range(a.shape[1]):
-        total += a[:, k, None] * b[None, k, :]
-    return total
-
-
-@dataclass(eq=False)
-class Group:
-    """Steps that belong together: a softmax, a head, a section of the page. It has no law of its own.
-
-    `order` is by step (each matrix whole, one after the other) or by row (row 1 through all steps, then row 2).
-    `function` names a group that is one function of its input: softmax.
-    """
-
-    key: str
-    order: str = "by step"
-    function: str = ""
-    members: list[Step | Group] = field(default_factory=list)
-
-    def steps(self) -> Iterator[Step]:
-        for member in self.members:
-            if isinstance(member, Group):
-                yield from member.steps()
-            else:
-                yield member
-
-
-class Convention(NamedTuple):
-    """A choice that the figures rest on: ("scale", "sqrt_d_k", {"d_k": 2})."""
-
-    key: str
-    choice: str
-    details: Mapping[str, Any]
-
-
-@dataclass(eq=False)
-class Solution:
-    """The steps of a calculation, in groups, with what they rest on.
-
-    `exact` is the same calculation in full precision, where this one was carried with rounded figures.
-    """
-
-    root: Group
-    conventions: tuple[Convention, ...]
-    exact: Solution | None = None
-
-    @cached_property
-    def steps(self) -> dict[str, Step]:
-        return {step.id: step for step in self.root.steps()}
-
-    @property
-    def result(self) -> Step:
-        return next(reversed(self.steps.values()))

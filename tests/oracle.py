@@ -25,7 +25,7 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 
 HIDDEN = -math.inf
-MOST_UNITS = 10**15  # more than these are not told apart by float64
+MOST_UNITS, FEWEST_UNITS = 10**12, 10  # twelve digits, two digits
 
 
 def attention(problem, arithmetic):
@@ -140,8 +140,8 @@ def softmax(problem, scores, step, arithmetic):
 
 
 def too_large_or_small(highest, unit):
-    """Whether the largest e^x of a row has more digits than float64, or is less than one unit of its last decimal."""
-    return highest != HIDDEN and (highest > math.log(MOST_UNITS * unit) or highest < math.log(unit))
+    """Whether the largest e^x of a row, in units of its last decimal, has more than twelve digits or fewer than two."""
+    return highest != HIDDEN and (highest > math.log(MOST_UNITS * unit) or highest < math.log(FEWEST_UNITS * unit))
 
 
 def renormalised(problem, weights, step, arithmetic):

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import gc
 import html
 import re
+import weakref
 
 import numpy as np
 import pytest
 
 from attncalc import formats
 from attncalc.blocks import (
+    Beside,
     Document,
     Formula,
     Grid,
@@ -25,7 +28,7 @@ from attncalc.blocks import (
 )
 from attncalc.errors import UsageError
 from attncalc.expr import OPERATIONS, Expr, exp, name, number, slot, sqrt, sum_of_products, sum_of_slots
-from attncalc.formats import latex_math, markdown, notation, text
+from attncalc.formats import latex_display, latex_math, markdown, text
 from attncalc.formats.boxes import grid_box
 from attncalc.formats.latex_math import LATEX
 from attncalc.formats.notation import compiled, line
@@ -40,7 +43,7 @@ A, B, C = slot(0), slot(1), slot(2)
 
 
 def grid(cells: list[list[str]], rows: tuple[str, ...] | None = None, columns: tuple[str, ...] | None = None) -> Math:
-    return Math(Expr("grid", Grid(np.array(cells, dtype=object), rows, columns)))
+    return figure(Grid(np.array(cells, dtype=object), rows, columns))
 
 
 def named(symbol: str) -> Math:
@@ -53,6 +56,18 @@ def chain(*parts: Math | str) -> Math:
 
 def dot(a: Math, b: Math) -> Math:
     return compose("dot", a, b)
+
+
+def spaced(*parts: Math) -> Math:
+    return compose("spaced", *parts)
+
+
+def formula(*lines: Math) -> Formula:
+    return Formula(lines)
+
+
+def shape(n: str, m: str) -> Math:
+    return compose("shape", figure(n), figure(m))
 
 
 def vector(*figures: str) -> Math:
@@ -89,7 +104,8 @@ def marked(*blocks: object, math: str = "github") -> str:
 H = grid([["1", "0"], ["0", "1"], ["1", "1"]])
 W_K = grid([["1", "1"], ["0", "1"]])
 K = grid([["1", "1"], ["0", "1"], ["1", "2"]])
-NOTHING = Math(Expr("text", ""))
+LAW = chain(named("K"), "=", dot(named("H"), named("W_K")))
+SHAPES = chain(dot(shape("3", "2"), shape("2", "2")), "=", shape("3", "2"))
 
 
 # Notation
@@ -126,7 +142,61 @@ NOTHING = Math(Expr("text", ""))
         (Expr("transpose", Expr("dot", name("A"), name("B"))), (), "(A·B)ᵀ", r"\left(A \cdot B\right)^{\top}"),
         (Expr("tilde", name("S")), (), "S\u0303", r"\tilde{S}"),
         (Expr("tilde", name("S_masked")), (), "S\u0303_masked", r"\tilde{S}_{\text{masked}}"),
-        (Expr("tilde", Expr("sub", name("S"), A)), ("2",), "S\u0303_2", r"{\tilde{S}}_{2}"),
+        (Expr("tilde", Expr("sub", name("S"), A)), ("2",), "S\u0303_2", r"\tilde{S}_{2}"),
+        (
+            Expr("tilde", Expr("cell", name("S_masked"), A, B)),
+            ("1", "2"),
+            "S\u0303_masked[1,2]",
+            r"{\tilde{S}_{\text{masked}}}_{1,2}",
+        ),
+        (Expr("tilde", Expr("transpose", name("K"))), (), "K\u0303ᵀ", r"\tilde{K}^{\top}"),
+        (Expr("hadamard", name("A"), name("B")), (), "A ⊙ B", r"A \odot B"),
+        (
+            Expr("hadamard", Expr("dot", name("A"), name("B")), name("C")),
+            (),
+            "(A·B) ⊙ C",
+            r"\left(A \cdot B\right) \odot C",
+        ),
+        (
+            Expr("dot", Expr("hadamard", name("A"), name("B")), name("C")),
+            (),
+            "(A ⊙ B)·C",
+            r"\left(A \odot B\right) \cdot C",
+        ),
+        (
+            Expr("hadamard", name("A"), name("B") + name("C")),
+            (),
+            "A ⊙ (B + C)",
+            r"A \odot \left(B + C\right)",
+        ),
+        (Expr("hadamard", name("A"), name("B")) + name("C"), (), "A ⊙ B + C", r"A \odot B + C"),
+        (Expr("of", name("Q"), number(2)), (), "Q⁽²⁾", "Q^{(2)}"),
+        (Expr("of", name("Q"), A), ("10",), "Q⁽¹⁰⁾", "Q^{(10)}"),
+        (Expr("of", name("Q"), name("h")), (), "Q⁽ʰ⁾", "Q^{(h)}"),
+        (Expr("of", name("Q"), name("g")), (), "Q^(g)", "Q^{(g)}"),
+        (Expr("of", name("Q"), name("γ")), (), "Q^(γ)", r"Q^{(\gamma)}"),
+        (Expr("of", name("W_Q"), number(2)), (), "W_Q⁽²⁾", "W_Q^{(2)}"),
+        (Expr("of", Expr("sub", name("q"), A), number(2)), ("1",), "q_1⁽²⁾", "q_{1}^{(2)}"),
+        (Expr("transpose", Expr("of", name("K"), number(2))), (), "K⁽²⁾ᵀ", r"{K^{(2)}}^{\top}"),
+        (Expr("of", Expr("transpose", name("K")), number(2)), (), "Kᵀ⁽²⁾", r"{K^{\top}}^{(2)}"),
+        (Expr("tilde", Expr("of", name("S"), number(2))), (), "S\u0303⁽²⁾", r"\tilde{S}^{(2)}"),
+        (
+            Expr("tilde", Expr("of", name("S_masked"), number(2))),
+            (),
+            "S\u0303_masked⁽²⁾",
+            r"\tilde{S}_{\text{masked}}^{(2)}",
+        ),
+        (Expr("cell", Expr("of", name("S"), C), A, B), ("1", "2", "2"), "S⁽²⁾[1,2]", "S^{(2)}_{1,2}"),
+        (Expr("cell", Expr("of", name("W_Q"), number(2)), A, B), ("1", "2"), "W_Q⁽²⁾[1,2]", "{W_Q^{(2)}}_{1,2}"),
+        (
+            Expr("dot", Expr("of", name("Q"), A), Expr("transpose", Expr("of", name("K"), A))),
+            ("2",),
+            "Q⁽²⁾·K⁽²⁾ᵀ",
+            r"Q^{(2)} \cdot {K^{(2)}}^{\top}",
+        ),
+        (Expr("cell", A / B, C, C), ("1", "2", "3"), "(1/2)[3,3]", r"\left(\frac{1}{2}\right)_{3,3}"),
+        (Expr("transpose", Expr("transpose", name("K"))), (), "Kᵀᵀ", r"{K^{\top}}^{\top}"),
+        (Expr("spaced", name("a"), Expr("sub", name("b"), A)), ("1",), "a    b_1", r"a \qquad b_{1}"),
         (Expr("cell", name("S"), A, B), ("1", "2"), "S[1,2]", "S_{1,2}"),
         (Expr("cell", name("W_Q"), A, B), ("1", "2"), "W_Q[1,2]", "{W_Q}_{1,2}"),
         (Expr("sub", name("q"), name("i")), (), "q_i", "q_{i}"),
@@ -158,8 +228,42 @@ def test_chain_signs() -> None:
     math = chain(named("a"), "=", figure("1"), ",", named("b"), "≈", figure("-2"))
     assert line(math, TEXT) == "a = 1, b ≈ -2"
     assert line(math, LATEX) == r"a = 1, b \approx -2"
-    assert notation.continues(chain(NOTHING, "=", figure("1")).pattern)
-    assert line(chain(NOTHING, "=", figure("1")), TEXT) == "= 1"
+    assert line(chain("=", figure("1"), "≈", figure("2")), TEXT) == "= 1 ≈ 2"
+    assert line(chain("≈", figure("1")), LATEX) == r"\approx 1"
+
+
+def test_a_tilde_stands_on_a_letter_alone() -> None:
+    with pytest.raises(LookupError, match="no tilde"):
+        line(Math(Expr("tilde", Expr("dot", name("A"), name("B")))), TEXT)
+    with pytest.raises(LookupError, match="no tilde"):
+        line(Math(Expr("tilde", Expr("tilde", name("A")))), LATEX)
+
+
+def test_a_matrix_within_a_line() -> None:
+    product = chain(named("K"), "=", dot(W_K, W_K), "≈", vector("1", "-2"))
+    assert line(product, TEXT) == "K = [1, 1; 0, 1] · [1, 1; 0, 1] ≈ [1, -2]"
+    matrix = r"\begin{bmatrix} 1 & 1 \\ 0 & 1 \end{bmatrix}"
+    assert line(product, LATEX) == rf"K = {matrix} \cdot {matrix} \approx [1, -2]"
+
+
+def test_matrices_of_any_figures_share_what_is_compiled() -> None:
+    compiled.cache_clear()
+    for cell in ("1", "-2", "3"):
+        assert line(chain(named("A"), "=", dot(grid([[cell]]), figure("-1"))), TEXT) == f"A = [{cell}] · (-1)"
+    assert (compiled.cache_info().misses, compiled.cache_info().hits) == (1, 2)
+    assert line(chain(named("A"), "=", dot(figure("2"), figure("-1"))), TEXT) == "A = 2·(-1)"
+    assert (compiled.cache_info().misses, compiled.cache_info().hits) == (2, 2)
+
+
+def test_no_matrix_is_kept() -> None:
+    matrix = Grid(np.array([["1", "2"]], dtype=object), ("x",))
+    kept = weakref.ref(matrix)
+    blocks = (formula(chain(named("K"), "=", figure("1"), "=", figure(matrix))), words("so ", figure(matrix)))
+    shown(*blocks)
+    marked(*blocks)
+    del matrix, blocks
+    gc.collect()
+    assert kept() is None
 
 
 def test_an_unknown_operation_is_an_error() -> None:
@@ -213,15 +317,61 @@ K = H·W_K
   = ⎢ 0  1 ⎥ · ⎡ 1  1 ⎤ = ⎢ 0  1 ⎥
     ⎣ 1  1 ⎦   ⎣ 0  1 ⎦   ⎣ 1  2 ⎦
 """
-    law = chain(named("K"), "=", dot(named("H"), named("W_K")))
     product = dot(H, W_K)
-    assert shown(Formula(chain(named("K"), "=", dot(named("H"), named("W_K")), "=", product, "=", K))) == expected
-    assert shown(Formula(law), Formula(chain(NOTHING, "=", product, "=", K))) == expected
+    assert shown(formula(chain(named("K"), "=", dot(named("H"), named("W_K")), "=", product, "=", K))) == expected
+    assert shown(formula(LAW, chain("=", product, "=", K))) == expected
+    with_shapes = expected.replace("K = H·W_K", "K = H·W_K    (3×2) · (2×2) = (3×2)")
+    assert shown(formula(spaced(LAW, SHAPES), chain("=", product, "=", K))) == with_shapes
+
+
+def test_the_lines_of_a_formula_have_their_first_signs_below_one_another() -> None:
+    masked = Math(Expr("tilde", name("S_masked")))
+    law = chain(masked, "=", Math(Expr("tilde", name("S")) + name("M")))
+    assert shown(formula(law, chain("≈", W_K), chain("=", figure("1"), "≈", figure("2")))) == (
+        "S\u0303_masked = S\u0303 + M\n"
+        "         ≈ ⎡ 1  1 ⎤\n"
+        "           ⎣ 0  1 ⎦\n"
+        "         = 1 ≈ 2\n"
+    )  # fmt: skip
+    assert shown(formula(chain(named("a"), ",", named("b"), "=", figure("1")), chain("=", figure("2")))) == (
+        "a, b = 1\n"
+        "     = 2\n"
+    )  # fmt: skip
+    assert shown(formula(chain("=", figure("1")), chain("=", figure("2")))) == "= 1\n= 2\n"
+
+
+def test_below_a_line_without_a_sign_the_others_are_two_columns_further_in() -> None:
+    law = dot(named("H"), named("W_Q"))
+    assert shown(formula(law, chain("=", W_K))) == "H·W_Q\n  = ⎡ 1  1 ⎤\n    ⎣ 0  1 ⎦\n"
+    # The sign of the shapes is none of this line's.
+    assert shown(formula(spaced(law, SHAPES), chain("≈", figure("1")))) == (
+        "H·W_Q    (3×2) · (2×2) = (3×2)\n"
+        "  ≈ 1\n"
+    )  # fmt: skip
+
+
+def test_signs_go_on_below_a_matrix() -> None:
+    assert shown(formula(chain(named("W_K"), "=", W_K), chain("≈", W_K))) == (
+        "W_K = ⎡ 1  1 ⎤\n"
+        "      ⎣ 0  1 ⎦\n"
+        "    ≈ ⎡ 1  1 ⎤\n"
+        "      ⎣ 0  1 ⎦\n"
+    )  # fmt: skip
+
+
+def test_below_a_long_name_matrices_have_room() -> None:
+    law = chain(named("a_very_long_name"), "=", named("x"))
+    assert shown(formula(law, chain("=", figure("1"))), width=24) == f"a_very_long_name = x\n{' ' * 17}= 1\n"
+    assert shown(formula(law, chain("=", dot(W_K, W_K))), width=24) == (
+        "a_very_long_name = x\n"
+        "  = ⎡ 1  1 ⎤ · ⎡ 1  1 ⎤\n"
+        "    ⎣ 0  1 ⎦   ⎣ 0  1 ⎦\n"
+    )  # fmt: skip
 
 
 def test_a_bare_symbol_stands_on_the_middle_line() -> None:
     cells = [["0.707", "0", "0.707"], ["0.707", "-10.5", "1.414"], ["-∞", "0.707", "2.121"]]
-    scores = Formula(chain(Math(Expr("tilde", name("S"))), "≈", grid(cells, ("A", "我", "C\n"))))
+    scores = formula(chain(Math(Expr("tilde", name("S"))), "≈", grid(cells, ("A", "我", "C\n"))))
     assert shown(scores) == (
         "    ⎡  0.707    0      0.707 ⎤ A\n"
         "S\u0303 ≈ ⎢  0.707  -10.5    1.414 ⎥ 我\n"
@@ -231,7 +381,7 @@ def test_a_bare_symbol_stands_on_the_middle_line() -> None:
 
 def test_labels_of_columns_stand_above_and_long_ones_below() -> None:
     labelled = grid([["1", "2.5", "3"]], ("q",), ("我", "(7)", "a very long label"))
-    assert shown(Formula(chain(named("M"), "=", labelled))) == (
+    assert shown(formula(chain(named("M"), "=", labelled))) == (
         "      我  (2)  (3)\n"
         "M = [ 1   2.5   3  ] q\n"
         "    (2) = (7)\n"
@@ -240,15 +390,12 @@ def test_labels_of_columns_stand_above_and_long_ones_below() -> None:
 
 
 def test_sizes_and_things_side_by_side() -> None:
-    sized = [
-        chain(compose("sized", named(symbol), compose("shape", figure("2"), figure("2"))), "=", W_K)
-        for symbol in ("W_Q", "W_K")
-    ]
-    assert shown(Formula(compose("beside", *sized))) == (
+    sized = Beside(tuple(formula(chain(compose("sized", named(w), shape("2", "2")), "=", W_K)) for w in ("W_Q", "W_K")))
+    assert shown(sized) == (
         "W_Q (2×2) = ⎡ 1  1 ⎤    W_K (2×2) = ⎡ 1  1 ⎤\n"
         "            ⎣ 0  1 ⎦                ⎣ 0  1 ⎦\n"
     )  # fmt: skip
-    assert shown(Formula(compose("beside", *sized)), width=40) == (
+    assert shown(sized, width=40) == (
         "W_Q (2×2) = ⎡ 1  1 ⎤\n"
         "            ⎣ 0  1 ⎦\n"
         "\n"
@@ -259,16 +406,32 @@ def test_sizes_and_things_side_by_side() -> None:
 
 def test_a_chain_without_room_breaks_at_its_signs() -> None:
     whole = chain(named("K"), "=", dot(H, W_K), "=", K)
-    assert shown(Formula(whole), width=24) == (
+    assert shown(formula(whole), width=24) == (
         "K\n    ⎡ 1  0 ⎤\n  = ⎢ 0  1 ⎥ · ⎡ 1  1 ⎤\n    ⎣ 1  1 ⎦   ⎣ 0  1 ⎦\n    ⎡ 1  1 ⎤\n  = ⎢ 0  1 ⎥\n    ⎣ 1  2 ⎦\n"
     )
+    # Alone on its line, K has no sign beside it: those of the lines below stand where the others do.
+    assert shown(formula(whole, chain("≈", figure("1"))), width=24) == shown(formula(whole), width=24) + "  ≈ 1\n"
+
+
+def test_a_later_line_without_room_breaks_at_its_signs() -> None:
+    assert shown(formula(spaced(LAW, SHAPES), chain("=", dot(H, W_K), "=", K)), width=24) == (
+        "K = H·W_K    (3×2) · (2×2) = (3×2)\n"
+        "    ⎡ 1  0 ⎤\n"
+        "  = ⎢ 0  1 ⎥ · ⎡ 1  1 ⎤\n"
+        "    ⎣ 1  1 ⎦   ⎣ 0  1 ⎦\n"
+        "    ⎡ 1  1 ⎤\n"
+        "  = ⎢ 0  1 ⎥\n"
+        "    ⎣ 1  2 ⎦\n"
+    )  # fmt: skip
 
 
 def test_a_derivation_has_a_line_for_each_sign() -> None:
     o = compose("sub", named("o"), figure("0"))
     total = compose("plus", figure("1.5"), figure("-2"))
-    assert shown(Formula(compose("derivation", o, "=", total, "=", figure("-0.5")))) == (
-        "o_0 = 1.5 + (-2)\n"
+    lines = formula(chain(o, "=", named("x")), chain("=", total), chain("=", figure("-0.5")))
+    assert shown(lines) == (
+        "o_0 = x\n"
+        "    = 1.5 + (-2)\n"
         "    = -0.5\n"
     )  # fmt: skip
 
@@ -277,7 +440,16 @@ def test_a_derivation_has_a_line_for_each_sign() -> None:
 @pytest.mark.parametrize("labels", [None, tuple(f"t{j}" for j in range(37))])
 def test_a_wide_matrix_is_drawn_in_blocks_that_lose_nothing(width: int, labels: tuple[str, ...] | None) -> None:
     cells = [[f"{100 * i + j}.25" for j in range(37)] for i in range(1, 4)]
-    lines = shown(Formula(chain(named("X"), "=", grid(cells, ("x", "y", "z"), labels))), width=width).splitlines()
+    wide = grid(cells, ("x", "y", "z"), labels)
+    alone = formula(chain(named("X"), "=", wide))
+    below = formula(chain(named("X_1"), "=", named("Y")), chain("≈", wide))
+    for block in (alone, below, Beside((below,)), Work(((words("w"), chain(named("X"), "=", wide)),))):
+        check_blocks_of_columns(shown(block, width=width).splitlines(), cells, labels, width)
+
+
+def check_blocks_of_columns(
+    lines: list[str], cells: list[list[str]], labels: tuple[str, ...] | None, width: int
+) -> None:
     assert max(map(display_width, lines)) <= width
     for row, corner in zip(cells, ("⎡⎤", "⎢⎥", "⎣⎦"), strict=True):
         found = [line.partition(corner[0])[2].partition(corner[1])[0].split() for line in lines if corner[0] in line]
@@ -292,7 +464,7 @@ def test_a_wide_matrix_is_drawn_in_blocks_that_lose_nothing(width: int, labels: 
 
 def test_a_column_wider_than_the_page_is_not_cut() -> None:
     cell = "1" * 50
-    assert cell in shown(Formula(chain(named("X"), "=", grid([[cell, cell]]))), width=30)
+    assert cell in shown(formula(chain(named("X"), "=", grid([[cell, cell]]))), width=30)
 
 
 def test_an_empty_matrix() -> None:
@@ -312,10 +484,11 @@ def test_a_section_as_in_the_articles() -> None:
                 )
             ),
         ),
+        minor=True,
     )
-    result = Formula(chain(named("A"), "≈", W_K))
+    result = formula(chain(named("A"), "≈", W_K))
     whole = page(
-        Section(words("5. Softmax"), "softmax", (row, result, Items((words("A attends"), words("B attends")))))
+        Section(words("Softmax"), "softmax", (row, result, Items((words("A attends"), words("B attends")))), "5")
     )
     assert (
         text.render(whole)
@@ -335,6 +508,59 @@ T
     B attends
 """
     )
+
+
+def row(number: str) -> Section:
+    return Section(words(f"Row {number}"), f"row-{number}", (Work(((words("sum"), figure("1")),)),), minor=True)
+
+
+def three_deep() -> Document:
+    """Head 1 > Softmax > Row 1."""
+    scores = Section(words("Scores"), "head1-scores", (formula(named("S"), chain("=", W_K)),), "1.1")
+    softmax = Section(words("Softmax"), "head1-softmax", (row("1"), row("2"), formula(named("A"))), "1.2")
+    head = Section(words("Head ", Token("1")), "head1", (scores, softmax), "1")
+    joined = Section(words("Heads joined"), "joined", (words("side by side"), softmax), "2")
+    return page(head, joined)
+
+
+def test_sections_three_deep() -> None:
+    assert (
+        text.render(three_deep())
+        == """\
+T
+=
+
+1. Head 1
+
+  1.1. Scores
+    S
+      = ⎡ 1  1 ⎤
+        ⎣ 0  1 ⎦
+
+  1.2. Softmax
+    Row 1
+      sum  1
+    Row 2
+      sum  1
+    A
+
+2. Heads joined
+  side by side
+
+  1.2. Softmax
+    Row 1
+      sum  1
+    Row 2
+      sum  1
+    A
+"""
+    )
+
+
+def test_what_follows_a_formula_belongs_to_it() -> None:
+    two = Beside((formula(named("A")), formula(named("B"))))
+    blocks = (two, words("remark"), Items((words("item"),)), Work(((None, named("x")),)), formula(named("C")))
+    assert shown(*blocks) == "A    B\n  remark\n  item\n  x\nC\n"
 
 
 def test_a_matrix_within_working_stands_beside_its_label() -> None:
@@ -402,30 +628,81 @@ def test_matrices_in_latex() -> None:
 
 def test_displayed_formulas_break_at_their_signs() -> None:
     short = chain(named("a"), "=", figure("1"))
-    assert latex_math.display([short]) == "a = 1"
+    assert latex_display.display([short]) == "a = 1"
     long = chain(named("a"), "=", figure("1"), "=", figure("2"), "≈", figure("3"))
-    assert latex_math.display([long]) == "\\begin{aligned}\na &= 1 \\\\\n&= 2 \\\\\n&\\approx 3\n\\end{aligned}"
+    assert latex_display.display([long]) == "\\begin{aligned}\na &= 1 \\\\\n&= 2 \\\\\n&\\approx 3\n\\end{aligned}"
     lines = [short, vector("1", "2"), chain(vector("1", "2"), "=", vector("3", "4"))]
-    assert latex_math.display(lines) == (
+    assert latex_display.display(lines) == (
         "\\begin{aligned}\na &= 1 \\\\\n& [1, 2] \\\\\n{}[1, 2] &= [3, 4]\n\\end{aligned}"
     )
+
+
+def test_the_lines_of_a_formula_are_aligned() -> None:
+    lines = [spaced(LAW, SHAPES), chain("=", dot(named("x"), named("y")), "≈", named("z"))]
+    assert latex_display.display(lines) == (
+        "\\begin{aligned}\n"
+        r"K &= H \cdot W_K \qquad (3 \times 2) \cdot (2 \times 2) = (3 \times 2) \\" "\n"
+        r"&= x \cdot y \approx z" "\n"
+        "\\end{aligned}"
+    )  # fmt: skip
+    unsigned = [spaced(dot(named("H"), named("W_K")), SHAPES), chain("=", named("x"))]
+    assert latex_display.display(unsigned) == (
+        "\\begin{aligned}\n"
+        r"& H \cdot W_K \qquad (3 \times 2) \cdot (2 \times 2) = (3 \times 2) \\" "\n"
+        "&= x\n"
+        "\\end{aligned}"
+    )  # fmt: skip
+
+
+def test_a_spaced_line_is_never_broken() -> None:
+    long = spaced(chain(named("a"), "=", figure("1"), "=", figure("2"), "=", figure("3")), vector(*["0.125"] * 20))
+    assert latex_display.display([long]) == rf"a = 1 = 2 = 3 \qquad [{', '.join(['0.125'] * 20)}]"
+    assert shown(formula(long), width=20) == f"a = 1 = 2 = 3    [{', '.join(['0.125'] * 20)}]\n"
+
+
+def test_a_line_is_long_by_what_it_takes_as_text() -> None:
+    def of_length(count: int) -> Math:
+        return chain(named("a"), "=", dot(figure("0." + "1" * (count - 8)), named("b")))
+
+    for count, long in ((100, False), (101, True)):
+        math = of_length(count)
+        assert len(line(math, TEXT)) == latex_display.length(math) == count
+        assert latex_display.is_long(math) == long
+    # Fractions and commands count for what they show; of a matrix, one row does.
+    assert latex_display.length(chain(named("x"), "=", Math(A / B, ("1", "2")))) == len("x = 1/2")
+    assert latex_display.length(chain(named("A"), "≈", grid([["0.5", "2"]] * 9))) == len("A ≈ [0.5, 2]")
+    assert latex_display.length(figure(Grid(np.empty((0, 3), dtype=object)))) == len("[]")
+
+
+def test_formulas_side_by_side_in_latex() -> None:
+    narrow = chain(named("A"), "=", W_K)
+    matrix = r"\begin{bmatrix} 1 & 1 \\ 0 & 1 \end{bmatrix}"
+    two = formula(chain(named("x"), "=", named("y")), chain("≈", figure("1")))
+    assert list(latex_display.displays(Beside((formula(narrow), two)))) == [
+        rf"A = {matrix} \qquad " "\\begin{aligned}\nx &= y \\\\\n&\\approx 1\n\\end{aligned}"
+    ]
+    # 36 letters each and 4 between them: two of them are 76 letters wide, three 116.
+    wide = formula(chain(named("V"), "=", figure("0." + "1" * 30)))
+    assert latex_display.length(wide.lines[0]) == 36
+    one = "V = 0." + "1" * 30
+    assert list(latex_display.displays(Beside((wide,) * 3))) == [rf"{one} \qquad {one}", one]
+    assert marked(Beside((wide,) * 3)) == f"```math\n{one} \\qquad {one}\n```\n\n```math\n{one}\n```\n"
 
 
 # Markdown
 
 
 def test_markdown_blocks() -> None:
-    law = chain(named("K"), "=", dot(named("H"), named("W_K")))
     section = Section(
-        words("1. Keys"),
+        words("Keys"),
         "keys",
         (
-            Formula(law),
-            Formula(chain(NOTHING, "=", W_K)),
+            formula(LAW, chain("=", W_K)),
             Work(((words("sum"), chain(Math(sum_of_slots(2), ("1", "2")), "=", figure("3"))),)),
-            Items((words("so ", law), words("- no list"))),
-            Section(words("Row 1 (", Token("*"), ")"), "row", (Work(((None, law), (None, law))),)),
+            Items((words("so ", LAW), words("- no list"))),
+            Section(words("Row 1 (", Token("*"), ")"), "row", (Work(((None, LAW), (None, LAW))),), minor=True),
         ),
+        "1",
     )
     assert (
         marked(section)
@@ -455,8 +732,20 @@ K &= H \cdot W_K
     )
 
 
+def test_headings_in_markdown() -> None:
+    headings = [line for line in markdown.render(three_deep()).splitlines() if line.startswith(("#", "**"))]
+    assert headings == [
+        "# T", "## 1. Head 1", "### 1.1. Scores", "### 1.2. Softmax", "**Row 1**", "**Row 2**",
+        "## 2. Heads joined", "### 1.2. Softmax", "**Row 1**", "**Row 2**",
+    ]  # fmt: skip
+    deep: Section = row("9")
+    for place in ("1.1.1", "1.1", "1"):
+        deep = Section(words("In"), "in", (deep,), place)
+    assert marked(deep).startswith("## 1. In\n\n### 1.1. In\n\n#### 1.1.1. In\n\n**Row 9**\n")
+
+
 def test_markdown_with_dollars() -> None:
-    assert marked(words("so ", chain(named("a"), "=", figure("1"))), Formula(named("b")), math="dollars") == (
+    assert marked(words("so ", chain(named("a"), "=", figure("1"))), formula(named("b")), math="dollars") == (
         "so $a = 1$\n\n$$\nb\n$$\n"
     )
     with pytest.raises(UsageError, match="github, dollars"):
@@ -522,7 +811,7 @@ def test_tables_keep_their_columns() -> None:
 def test_no_label_breaks_a_fence_or_turns_into_html() -> None:
     labels = tuple(HOSTILE)
     lines = marked(
-        Formula(chain(named("A"), "=", grid([["1"] * len(labels)] * len(labels), labels, labels)))
+        formula(chain(named("A"), "=", grid([["1"] * len(labels)] * len(labels), labels, labels)))
     ).splitlines()
     assert (lines[0], len(lines), lines[-1]) == ("```math", 3, "```")
     assert "<script" not in lines[1]
@@ -533,7 +822,7 @@ def test_no_label_breaks_a_fence_or_turns_into_html() -> None:
 
 
 def test_formats_by_name() -> None:
-    whole = page(Formula(named("a")))
+    whole = page(formula(named("a")))
     assert formats.render("text", whole, math="github") == text.render(whole)
     assert formats.render("markdown", whole, math="dollars", width=80) == markdown.render(whole, math="dollars")
     with pytest.raises(UsageError, match="text, markdown"):

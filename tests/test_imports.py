@@ -19,17 +19,20 @@ ALLOWED: dict[str, set[str] | None] = {
     "expr": set(),
     "rounding": set(),
     "errors": set(),
+    "draws": set(),
+    "show": {"rounding"},
     "steps": {"expr", "rounding"},
-    "sheet": {"steps", "expr", "rounding", "errors"},
-    "problem": {"errors", "rounding", "steps"},
-    "mechanisms": {"sheet", "steps", "expr", "rounding", "errors", "problem"},
-    "blocks": {"expr", "steps", "rounding"},
+    "solution": {"steps"},
+    "sheet": {"solution", "steps", "expr", "rounding", "errors"},
+    "problem": {"errors", "rounding", "show", "steps", "draws"},
+    "mechanisms": {"sheet", "solution", "steps", "expr", "rounding", "show", "errors", "problem"},
+    "blocks": {"expr"},
     "wording": {"errors", "blocks"},
-    "layout": {"steps", "expr", "blocks", "wording", "rounding", "problem"},
+    "layout": {"solution", "steps", "expr", "blocks", "wording", "rounding", "show"},
     "formats": {"blocks", "expr", "errors"},
-    "formats.json": {"blocks", "expr", "errors", "steps", "rounding"},
+    "formats.json": {"blocks", "expr", "errors", "solution", "steps", "rounding"},
     "cli": ANYTHING,
-    "__init__": {"problem", "mechanisms", "steps", "errors"},  # the public names, imported when used
+    "__init__": {"problem", "mechanisms", "solution", "steps", "errors"},  # the public names, imported when used
     "__main__": {"cli"},
 }
 

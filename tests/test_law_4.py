@@ -41,7 +41,7 @@ def rows_of_markdown(page: str) -> Rows:
 def check(text: bytes) -> None:
     read = problem.parse(text).with_show(detail="matrices")
     solution = mechanisms.solve(read)
-    document = lay_out(solution, read.show)
+    document = lay_out(solution, read.show, "en", kind=read.kind)
     # So wide that no matrix is broken into blocks of columns.
     pages = {name: formats.render(name, document, width=10**6, math="github") for name in ("text", "markdown")}
     printed = json.loads(formats.render("json", solution, read.show.rule))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 
 from attncalc.errors import AttncalcError
 
@@ -18,20 +19,25 @@ def main(arguments: list[str] | None = None) -> int:
     except AttncalcError as error:
         return _refused(str(error), error.exit_code)
     except BrokenPipeError:
-        # The reader has seen enough (`| head`): say nothing, and keep Python from flushing into the closed pipe.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _forget_output()  # the reader has seen enough (`| head`)
         return 0
+    except OSError as error:
+        _forget_output()
+        return _refused(f"attncalc: can't write to standard output: {error.strerror}; redirect it elsewhere", 2)
     except KeyboardInterrupt:
         return 130
 
 
 def _run(arguments: list[str]) -> int:
+    if sys.stdout is None:
+        raise OSError(9, os.strerror(9))
     from typer.main import get_command
 
     from attncalc.cli.app import app
 
     try:
         code = get_command(app).main(arguments or ["--help"], prog_name="attncalc", standalone_mode=False)
+        sys.stdout.flush()
     except Exception as error:
         # Usage errors of typer's own click, known by what they offer, since that copy is private to typer.
         if not hasattr(error, "format_message"):
@@ -48,7 +54,14 @@ def _usage(error: Exception) -> str:
 
 
 def _refused(line: str, code: int) -> int:
-    # What the terminal's encoding does not hold is escaped rather than lost.
+    """Says why, on one line: what does not print as itself, and what the terminal's encoding lacks, is escaped."""
+    line = "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in line)
     encoding = getattr(sys.stderr, "encoding", None) or "ascii"
-    print(line.encode(encoding, "backslashreplace").decode(encoding), file=sys.stderr)
+    with suppress(OSError):  # where there is nowhere to say it, the exit code does
+        print(line.encode(encoding, "backslashreplace").decode(encoding), file=sys.stderr, flush=True)
     return code
+
+
+def _forget_output() -> None:
+    """Keeps Python from flushing, as it ends, into an output that takes nothing."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

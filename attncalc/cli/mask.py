@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -10,21 +9,38 @@ import typer
 from attncalc.cli.options import Decimals, Format, Lang, Maths, Output, Rounding
 
 if TYPE_CHECKING:
+    from attncalc.problem import Mask
     from attncalc.problem.mask_table import MaskTable
+    from attncalc.steps import Matrix
+
+MOST = 1000  # positions; a mask of more is no table
 
 
 def mask(
     causal: Annotated[bool, typer.Option("--causal", help="No position sees a later one.")] = False,
+    window: Annotated[
+        int | None, typer.Option("--window", metavar="N", min=1, help="Sees fewer than N positions away.")
+    ] = None,
+    padding: Annotated[
+        str | None, typer.Option("--padding", metavar="0,1,1", help="One entry a position: 1 a token, 0 padding.")
+    ] = None,
+    keep: Annotated[
+        str | None, typer.Option("--keep", metavar="FILE", help="A matrix of 1 (may be seen) and 0.")
+    ] = None,
+    hide: Annotated[
+        str | None, typer.Option("--hide", metavar="FILE", help="A matrix of 1 (is hidden) and 0.")
+    ] = None,
+    add: Annotated[str | None, typer.Option("--add", metavar="FILE", help="A matrix added to the scores.")] = None,
     size: Annotated[
-        int | None, typer.Option("--size", metavar="N", min=1, max=1000, help="How many positions; 4 if nothing says.")
+        int | None, typer.Option("--size", metavar="N", min=1, max=MOST, help="How many positions; 4 if nothing says.")
     ] = None,
     tokens: Annotated[str | None, typer.Option("--tokens", metavar="A,B,C", help="The positions' labels.")] = None,
     scores: Annotated[
-        Path | None,
+        str | None,
         typer.Option("--scores", metavar="FILE", help="Scores, ready for softmax: weights before and after the mask."),
     ] = None,
     weights: Annotated[
-        Path | None, typer.Option("--weights", metavar="FILE", help="Weights: what the mask leaves of them.")
+        str | None, typer.Option("--weights", metavar="FILE", help="Weights: what the mask leaves of them.")
     ] = None,
     format: Format = None,
     math: Maths = "github",
@@ -33,50 +49,73 @@ def mask(
     rounding: Rounding = None,
     output: Output = None,
 ) -> None:
-    """Print a mask as a table: who may look at whom, and what is added to the scores.
+    """Print a mask as a table: who may look at whom, its parts, and what is added to the scores.
 
-    FILE holds rows of figures: a row a line, a YAML list of rows, or a problem file with S or A.
+    FILE (or - for standard input) holds rows of figures: a row a line, a YAML list of rows, or a mapping with S, A,
+    keep, hide or add.
     """
     from attncalc import mechanisms
     from attncalc.cli.output import render, said, write
     from attncalc.errors import UsageError
-    from attncalc.problem import Problem, Show
+    from attncalc.problem import Mask, Problem, Show
 
-    if not causal:
-        raise UsageError("no mask is asked for", "add --causal")
+    if scores is not None and weights is not None:
+        raise UsageError("--scores and --weights together", "give one of them")
+    files = {"keep": keep, "hide": hide, "add": add}
+    asked = _mask(causal, window, padding, files)
+    if not asked:
+        raise UsageError("no mask is asked for", "add --causal, --window, --padding, --keep, --hide or --add")
+    assert isinstance(asked, Mask)
     show = Show().changed(**said(decimals=decimals, rounding=rounding))
-    problem = Problem("mask", None, None, "mask", show, _table(size, tokens, scores, weights))
+    table = _table(asked, size, tokens, {"--scores": scores, "--weights": weights})
+    problem = Problem("mask", None, None, "mask", show, table)
     write(render(problem, mechanisms.solve(problem), format=format, lang=lang, math=math), output)
 
 
-def _table(size: int | None, tokens: str | None, scores: Path | None, weights: Path | None) -> MaskTable:
+def _mask(causal: bool, window: int | None, padding: str | None, files: dict[str, str | None]) -> Mask:
+    from attncalc.problem import Mask, mask_matrix_from_bytes, padding_vector, read
+
+    def matrices(key: str) -> tuple[Matrix, ...]:
+        path = files[key]
+        return () if path is None else (mask_matrix_from_bytes(read(path), path, key),)
+
+    return Mask(
+        causal=causal,
+        window=(window - 1, window - 1) if window else None,
+        padding=None if padding is None else padding_vector(padding.split(",")),
+        keep=matrices("keep"),
+        hide=matrices("hide"),
+        add=matrices("add"),
+    )
+
+
+def _table(mask: Mask, size: int | None, tokens: str | None, files: dict[str, str | None]) -> MaskTable:
     """What the options ask about; they must agree on the number of positions."""
     from attncalc.errors import UsageError
-    from attncalc.problem import matrix_from_bytes
+    from attncalc.problem import matrix_from_bytes, read
     from attncalc.problem.mask_table import MaskTable
 
-    if scores and weights:
-        raise UsageError("--scores and --weights together", "give one of them")
-    matrix, labels = None, None
-    name, path = ("--scores", scores) if scores else ("--weights", weights)
-    if path:
-        try:
-            data = path.read_bytes()
-        except OSError as error:
-            raise UsageError(f"{path} can't be read: {error.strerror}", f"check {name}") from error
-        matrix, labels = matrix_from_bytes(data, str(path), "S" if scores else "A")
+    figures: dict[str, Matrix] = {}
+    names = None if tokens is None else tuple(token.strip() for token in tokens.split(","))
+    for option, path in files.items():
+        if path is not None:
+            key = "S" if option == "--scores" else "A"
+            figures[option], labels = matrix_from_bytes(read(path), path, key)
+            names = names or labels
+    square = figures | {f"--{part}": matrix for part in ("keep", "hide", "add") for matrix in getattr(mask, part)}
+    for option, matrix in square.items():
         rows, columns = matrix.values.shape
         if rows != columns:
-            raise UsageError(f"{path} is {rows}×{columns}", "a causal mask needs as many rows as columns")
-    names = tuple(token.strip() for token in tokens.split(",")) if tokens else labels
-    counts = {
-        "--size": size,
-        "--tokens": len(names) if names else None,
-        name: len(matrix.values) if matrix else None,
-    }
+            raise UsageError(f"{option}: {rows} × {columns}", "give as many rows as columns: a position a row")
+    counts = {"--size": size, "--tokens": None if names is None else len(names)}
+    counts |= {option: len(matrix.values) for option, matrix in square.items()}
+    if mask.padding is not None:
+        counts["--padding"] = mask.padding.values.size
     said = {option: count for option, count in counts.items() if count is not None}
     if len(set(said.values())) > 1:
         listed = ", ".join(f"{option} {count}" for option, count in said.items())
         raise UsageError(f"the numbers of positions differ: {listed}", "make them agree")
     n = next(iter(said.values()), 4)
-    return MaskTable(n, names, **{("S" if scores else "A"): matrix})
+    if n > MOST:
+        raise UsageError(f"{n} positions are too many for a table", f"give at most {MOST}")
+    return MaskTable(n, mask, names, S=figures.get("--scores"), A=figures.get("--weights"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import tempfile
@@ -10,7 +11,8 @@ from pathlib import Path
 
 from attncalc.errors import UsageError
 from attncalc.problem import Problem
-from attncalc.steps import Solution, Step
+from attncalc.solution import Solution
+from attncalc.steps import Step
 
 
 def render(
@@ -19,14 +21,13 @@ def render(
     """The page of a solution, whole, as text."""
     from attncalc import formats
 
-    name = format or "text"
+    name = "text" if format is None else format
     if formats.FORMATS[formats.known(name)].takes == "solution":
         return formats.render(name, solution, problem.show.rule, only=only)
     from attncalc.layout import lay_out
 
-    document = lay_out(
-        solution, problem.show, lang or problem.lang or "en", title=problem.title, kind=problem.kind, only=only
-    )
+    lang = problem.lang or "en" if lang is None else lang
+    document = lay_out(solution, problem.show, lang, title=problem.title, kind=problem.kind, only=only)
     return formats.render(name, document, math=math)
 
 
@@ -47,13 +48,16 @@ def write(text: str, output: Path | None) -> None:
             output.write_bytes(data)  # /dev/stderr, a named pipe: nothing to keep whole
         else:
             _replace(output, data)
-    except OSError as error:
-        raise UsageError(f"{output} can't be written: {error.strerror}", "choose another --output") from error
+    except (OSError, RuntimeError) as error:  # RuntimeError: a loop of links, on Python 3.11 and 3.12
+        reason = getattr(error, "strerror", None) or "links that lead nowhere"
+        raise UsageError(f"{output} can't be written: {reason}", "choose another --output") from error
 
 
 def _replace(output: Path, data: bytes) -> None:
     """A new file beside the old one takes its place in one move."""
     target = output.resolve()
+    if target.exists() and not os.access(target, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     mode = target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask()
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=".attncalc-")
     temporary = Path(name)

@@ -9,7 +9,8 @@ import typer
 from attncalc.cli.options import Decimals, Detail, Format, Lang, Maths, Output, Rounding
 
 if TYPE_CHECKING:
-    from attncalc.steps import Solution, Step
+    from attncalc.solution import Solution
+    from attncalc.steps import Step
 
 
 def solve(

@@ -10,13 +10,14 @@ from attncalc.blocks import Math
 from attncalc.formats.notation import line
 from attncalc.formats.text_math import TEXT
 from attncalc.rounding import Rule, shown
-from attncalc.steps import Group, Solution, Step
+from attncalc.solution import Group, Solution
+from attncalc.steps import Axis, Step
 
 
 def render(solution: Solution, rule: Rule, *, only: Sequence[Step] = ()) -> str:
     """One object; a line for each step. `only` leaves out the other steps."""
     groups = dict(_groups(solution.root, ""))
-    chosen = only or list(solution.steps.values())
+    chosen = [step for step in solution.steps.values() if not only or step in only]
     head = {"format": "attncalc/1", "conventions": _conventions(solution, rule)}
     steps = ",\n  ".join(_dump(_step(step, groups[step.id], rule)) for step in chosen)
     return f'{_dump(head)[:-1]}, "steps": [\n  {steps}\n], "result": {_dump(solution.result.id)}}}\n'
@@ -29,8 +30,9 @@ def _dump(value: Any) -> str:
 def _groups(group: Group, path: str) -> Iterator[tuple[str, str]]:
     for member in group.members:
         if isinstance(member, Group):
-            yield from _groups(member, f"{path}.{member.key}" if path else member.key)
-        else:
+            key = f"{member.key}{member.number or ''}"
+            yield from _groups(member, f"{path}.{key}" if path else key)
+        elif isinstance(member, Step):
             yield member.id, path
 
 
@@ -47,12 +49,16 @@ def _step(step: Step, group: str, rule: Rule) -> dict[str, Any]:
         "kind": step.kind,
         "group": group,
         "symbol": line(Math(step.symbol), TEXT),
-        "rows": step.rows,
-        "columns": step.columns,
+        "rows": _labels(step.rows),
+        "columns": _labels(step.columns),
         "operands": [operand.id for operand in step.operands],
         "values": [[_value(x) for x in row] for row in step.values.tolist()],
         "shown": shown(step, rule).tolist(),
     }
+
+
+def _labels(axis: Axis | None) -> tuple[str, ...] | None:
+    return axis.labels if axis else None
 
 
 def _value(x: float) -> float | str:

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
 
 from attncalc.blocks import Grid, Math
-from attncalc.formats.notation import RELATIONS, Form, Notation, infix, line, segments, spaced
+from attncalc.formats.forms import Form, Notation, infix
+from attncalc.formats.notation import line
 from attncalc.formats.width import visible
 
-LONG = 100  # letters, by and large, of a line that is better broken
-MOST_PARTS = 3  # of a chain on one line
 WIDEST_MATRIX = 10  # columns of a bmatrix, where LaTeX's MaxMatrixCols is left as it is
 
 _SIGNS = {
@@ -125,12 +123,15 @@ def _braced(before: str, between: str = "}{") -> Form:
     return Form(before=before, between=between, after="}", binds=8)
 
 
+_CLOSED = frozenset({"over", "exp", "sqrt"})  # they need no brackets here, but do before an index or a power
+
 LATEX = Notation(
     forms={
         "plus": infix(" + ", 1),
         "minus": infix(" - ", 1),
-        "times": infix(r" \times ", 2),
-        "dot": infix(r" \cdot ", 2),
+        "times": infix(r" \times ", 2, apart=["hadamard"]),
+        "dot": infix(r" \cdot ", 2, apart=["hadamard"]),
+        "hadamard": infix(r" \odot ", 2, apart=["times", "dot"]),
         "over": _braced(r"\frac{"),
         "exp": _braced("e^{"),
         "sqrt": _braced(r"\sqrt{"),
@@ -138,80 +139,25 @@ LATEX = Notation(
         "call": Form(first="(", after=")", least=(8, 0)),
         "vector": Form(before="[", after="]"),
         "list": Form(),
-        "cell": Form(first="_{", between=",", after="}", least=(8, 0), hold=("{", "}")),
-        "sub": Form(first="_{", between=",", after="}", least=(8, 0), hold=("{", "}")),
-        "transpose": Form(
-            after=r"^{\top}", least=(8, 8), guarded=(True, True), apart=frozenset({"transpose", "over", "exp"})
-        ),
+        "cell": Form(first="_{", between=",", after="}", least=(8, 0), apart=_CLOSED, script="_"),
+        "sub": Form(first="_{", between=",", after="}", least=(8, 0), apart=_CLOSED, script="_"),
+        "of": Form(between="", least=(8, 0), apart=_CLOSED, script="^"),
+        "transpose": Form(after=r"^{\top}", least=(8, 8), guarded=(True, True), apart=_CLOSED, script="^"),
         "shape": Form(before="(", between=r" \times ", after=")", least=(3, 3)),
         "sized": Form(between=r"\ "),
-        "beside": Form(between=r" \qquad "),
+        "spaced": Form(between=r" \qquad "),
     },
     name=symbol,
     accented=lambda text: symbol(text, r"\tilde{%s}"),
     function=_function,
     sign=_sign,
     figure=figure,
+    raised=lambda latex: f"^{{({latex})}}",
     grid=grid,
     brackets=(r"\left(", r"\right)"),
 )
-INLINE = replace(LATEX, grid=_matrix)  # a label is never set within a sentence
 
 
 def inline(math: Math) -> str:
-    return line(math, INLINE).strip()
-
-
-def length(latex: str) -> int:
-    """About how many letters wide it will be: of a matrix, its first row."""
-    first_rows = re.sub(r"\\begin\{\w+\}(\{[^}]*\})?(.*?)(\\\\.*?)?\\end\{\w+\}", r"\2", latex, flags=re.DOTALL)
-    return len(re.sub(r"\\[A-Za-z]+ ?|[{}\\]|(?<=,) ", "", first_rows))
-
-
-def display(maths: Sequence[Math]) -> str:
-    """What stands in a displayed formula: the formulas below one another, first signs aligned, long ones broken."""
-    lines = [row for math in maths for row in _lines_of(math)]
-    if len(lines) == 1:
-        return line(maths[0], LATEX).strip()
-    return "\\begin{aligned}\n" + " \\\\\n".join(lines) + "\n\\end{aligned}"
-
-
-def is_long(math: Math) -> bool:
-    """Whether the formula is better broken at its signs."""
-    pattern = math.pattern
-    relations = sum(sign in RELATIONS for sign, _ in segments(pattern))
-    return pattern.op == "derivation" or relations >= MOST_PARTS or length(line(math, LATEX)) > LONG
-
-
-def _lines_of(math: Math) -> list[str]:
-    """The formula in lines with one "&" each, for the place that is aligned."""
-    pattern = math.pattern
-    if pattern.op == "beside" and pattern.args:
-        first, *rest = (replace(math, pattern=part) for part in pattern.args)
-        aligned = _broken(first, once=True)
-        return [r" \qquad ".join([*aligned, *(line(part, LATEX) for part in rest)])]
-    return _broken(math, once=not is_long(math))
-
-
-def _broken(math: Math, once: bool) -> list[str]:
-    """The lines of a chain, each with its sign aligned; `once`: all on the line of the first sign."""
-    lines, marked, before = [""], False, ""
-    for i, (sign, part) in enumerate(segments(math.pattern)):
-        relation = sign in RELATIONS
-        another = relation and marked and not once and before not in {",", ";"}  # a = b, c = d stays one line
-        if another:
-            lines.append("")
-        mark = relation and (another or not marked)
-        marked, before = marked or mark, sign
-        lines[-1] += _setting(sign, mark, at_start=i == 0) + (line(replace(math, pattern=part), LATEX) if part else "")
-    if not marked:
-        lines[0] = "& " + lines[0]
-    # In brackets after a line's end LaTeX expects a distance.
-    return ["{}" + text if text.startswith("[") else text.strip() for text in lines]
-
-
-def _setting(sign: str, mark: bool, *, at_start: bool) -> str:
-    if not sign:
-        return ""
-    setting = spaced(_sign(sign), at_start)
-    return setting.replace(_sign(sign), "&" + _sign(sign), 1) if mark else setting
+    """Within a sentence, where a matrix has no labels."""
+    return line(math, LATEX, grid=_matrix).strip()

@@ -6,14 +6,17 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from attncalc.blocks import Block, Document, Formula, Items, Math, Prose, Section, Table, Token, Work
+from attncalc.blocks import Beside, Block, Document, Formula, Items, Math, Prose, Section, Table, Token, Work
 from attncalc.errors import UsageError
-from attncalc.formats.latex_math import display, inline, is_long
-from attncalc.formats.notation import continues, holds_grid
+from attncalc.formats.headings import heading
+from attncalc.formats.latex_display import display, displays, is_long
+from attncalc.formats.latex_math import inline
+from attncalc.formats.notation import grids_of
 from attncalc.formats.width import visible
 
 _INLINE = {"github": ("$`", "`$"), "dollars": ("$", "$")}
 _DISPLAY = {"github": ("```math", "```"), "dollars": ("$$", "$$")}
+DEEPEST_HEADING = 6
 LINES_IN_FORMULA = 40  # of working; more would make one formula that takes a browser long to set
 
 _SPECIAL = re.compile(r"[\\`*_\[\]<>|$&#~^]")
@@ -64,38 +67,33 @@ class _Page:
     def _inline(self, math: Math) -> str:
         return f"{self.opening}{inline(math)}{self.closing}"
 
-    def _display(self, maths: Sequence[Math], indent: str = "") -> str:
-        lines = [self.fence[0], *display(maths).split("\n"), self.fence[1]]
+    def _display(self, latex: str, indent: str = "") -> str:
+        lines = [self.fence[0], *latex.split("\n"), self.fence[1]]
         return "\n".join(indent + line for line in lines)
 
     def blocks(self, blocks: Sequence[Block], depth: int) -> Iterator[str]:
-        formulas: list[Math] = []  # what goes on from a formula is set below it, as one
         for block in blocks:
-            goes_on = isinstance(block, Formula) and continues(block.math.pattern)
-            if formulas and not goes_on:
-                yield self._display(formulas)
-                formulas = []
-            if isinstance(block, Formula):
-                formulas.append(block.math)
-            else:
-                yield from self._block(block, depth)
-        if formulas:
-            yield self._display(formulas)
+            yield from self._block(block, depth)
 
-    def _block(self, block: Prose | Items | Work | Table | Section, depth: int) -> Iterator[str]:
+    def _block(self, block: Block, depth: int) -> Iterator[str]:
         match block:
             case Prose():
                 yield at_line_start(self.sentence(block))
             case Items():
                 # "*", since a list with "-" right before or after it, a working, is another list.
                 yield "\n".join(f"* {at_line_start(self.sentence(item))}" for item in block.sentences)
+            case Formula():
+                yield self._display(display(block.lines))
+            case Beside():
+                yield from map(self._display, displays(block))
             case Work():
                 yield from self._work(block)
             case Table():
                 yield self._table(block)
             case Section():
-                title = self.sentence(block.title)
-                yield f"## {title}" if depth == 1 else f"**{title}**"
+                title = self.sentence(heading(block))
+                level = "#" * min(depth + 1, DEEPEST_HEADING)
+                yield f"**{title}**" if block.minor else f"{level} {title}"
                 yield from self.blocks(block.blocks, depth + 1)
 
     def _work(self, work: Work) -> Iterator[str]:
@@ -108,12 +106,12 @@ class _Page:
 
     def _formulas(self, maths: Sequence[Math]) -> Iterator[str]:
         for start in range(0, len(maths), LINES_IN_FORMULA):
-            yield self._display(maths[start : start + LINES_IN_FORMULA])
+            yield self._display(display(maths[start : start + LINES_IN_FORMULA]))
 
     def _item(self, label: str, math: Math) -> str:
         start = f"- {at_line_start(label)}" + ("" if label.endswith((":", "：")) else ":")
-        if holds_grid(math.pattern) or is_long(math):
-            return f"{start}\n\n{self._display([math], '  ')}\n"
+        if grids_of(math) or is_long(math):
+            return f"{start}\n\n{self._display(display([math]), '  ')}\n"
         return f"{start} {self._inline(math)}"
 
     def _table(self, table: Table) -> str:

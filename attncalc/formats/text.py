@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from attncalc.blocks import Block, Document, Formula, Items, Math, Prose, Section, Table, Token, Work
+from attncalc.blocks import Beside, Block, Document, Formula, Items, Math, Prose, Section, Table, Token, Work
 from attncalc.formats.boxes import Box, joined
-from attncalc.formats.notation import continues, line
-from attncalc.formats.text_math import INDENT, TEXT, formula_box, is_flat
+from attncalc.formats.headings import heading
+from attncalc.formats.notation import line
+from attncalc.formats.text_math import INDENT, TEXT, beside_box, formula_box, is_flat
 from attncalc.formats.width import display_width, padded, visible
-
-__all__ = ["TEXT", "render", "sentence"]
 
 BETWEEN = "  "  # a label and its formula, the columns of a table
 
@@ -23,7 +22,7 @@ def render(document: Document, *, width: int = 100) -> str:
     """The page; formulas with matrices are broken to fit in `width` columns."""
     title = sentence(document.title)
     lines = [title, "=" * max(1, display_width(title))]
-    body, _ = _laid(document.blocks, width, depth=0)
+    body, _ = _laid(document.blocks, width)
     if body:
         lines += ["", *body]
     return "\n".join(line.rstrip() for line in lines) + "\n"
@@ -40,12 +39,12 @@ def _part(part: str | Math | Token) -> str:
     return visible(part.text if isinstance(part, Token) else " ".join(part.split("\n")))
 
 
-def _laid(blocks: Sequence[Block], width: int, depth: int) -> tuple[list[str], bool]:
+def _laid(blocks: Sequence[Block], width: int) -> tuple[list[str], bool]:
     """The blocks of a section in lines, with empty lines around what is tall, and whether anything was."""
     lines: list[str] = []
     tall_before = any_tall = False
     for group in _groups(blocks):
-        laid, tall = _laid_group(group, width, depth)
+        laid, tall = _laid_group(group, width)
         if lines and laid and (tall or tall_before):
             lines.append("")
         lines += laid
@@ -55,11 +54,10 @@ def _laid(blocks: Sequence[Block], width: int, depth: int) -> tuple[list[str], b
 
 
 def _groups(blocks: Sequence[Block]) -> Iterator[list[Block]]:
-    """A formula with what goes on from it and what is said of it; every other block by itself."""
+    """A formula, or several side by side, with what is said of it; every other block by itself."""
     group: list[Block] = []
     for block in blocks:
-        goes_on = isinstance(block, Formula) and continues(block.math.pattern)
-        if group and isinstance(group[0], Formula) and (goes_on or isinstance(block, Prose | Items | Work)):
+        if group and isinstance(group[0], Formula | Beside) and isinstance(block, Prose | Items | Work):
             group.append(block)
             continue
         if group:
@@ -69,23 +67,24 @@ def _groups(blocks: Sequence[Block]) -> Iterator[list[Block]]:
         yield group
 
 
-def _laid_group(group: list[Block], width: int, depth: int) -> tuple[list[str], bool]:
+def _laid_group(group: list[Block], width: int) -> tuple[list[str], bool]:
     first, *rest = group
     if isinstance(first, Section):
-        return _section(first, width, depth + 1)
+        return _section(first, width)
     lines = list(_lines(first, width))
-    tall = isinstance(first, Table) or (isinstance(first, Formula) and len(lines) > 1)
+    tall = isinstance(first, Table) or (isinstance(first, Formula | Beside) and len(lines) > 1)
     for block in rest:
-        more = _lines(block, width - INDENT)
-        tall = tall or (isinstance(block, Formula) and len(more) > 1)
-        lines += [" " * INDENT + line for line in more]
+        lines += [" " * INDENT + line for line in _lines(block, width - INDENT)]
     return lines, tall
 
 
-def _section(section: Section, width: int, depth: int) -> tuple[list[str], bool]:
-    """Sections of the page stand apart; those within them only where something in them is tall."""
-    body, tall = _laid(section.blocks, width - INDENT, depth)
-    return [sentence(section.title), *(" " * INDENT + line for line in body)], tall or depth == 1
+def _section(section: Section, width: int) -> tuple[list[str], bool]:
+    """Sections stand apart, also from the title above them; minor ones only where something in them is tall."""
+    body, tall = _laid(section.blocks, width - INDENT)
+    title = [sentence(heading(section))]
+    if body and isinstance(section.blocks[0], Section) and not section.blocks[0].minor:
+        title.append("")
+    return [*title, *(" " * INDENT + line for line in body)], tall or not section.minor
 
 
 def _lines(block: Block, width: int) -> Sequence[str]:
@@ -95,7 +94,9 @@ def _lines(block: Block, width: int) -> Sequence[str]:
         case Items():
             return [sentence(item) for item in block.sentences]
         case Formula():
-            return formula_box(block.math, width).lines
+            return formula_box(block.lines, width).lines
+        case Beside():
+            return beside_box(block, width).lines
         case Work():
             return _work(block, width)
         case Table():
@@ -111,11 +112,11 @@ def _work(work: Work, width: int) -> list[str]:
     lines: list[str] = []
     for label, (_, math) in zip(labels, work.lines, strict=True):
         start = "" if label is None else padded(label, widest) + BETWEEN
-        if is_flat(math.pattern):  # nearly always: thousands of lines pass here
+        if is_flat(math):  # nearly always: thousands of lines pass here
             lines.append(start + line(math, TEXT))
         else:
             box = Box.of(start)
-            lines += joined([box, formula_box(math, width - box.width)]).lines
+            lines += joined([box, formula_box((math,), width - box.width)]).lines
     return lines
 
 

@@ -2,40 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import lru_cache
 
-from attncalc.blocks import Grid, Math
-from attncalc.expr import Expr, walk
+from attncalc.blocks import Beside, Grid, Math
+from attncalc.expr import Expr
 from attncalc.formats.boxes import EMPTY, Box, flow, grid_box, joined, stacked
-from attncalc.formats.notation import (
-    Form,
-    Notation,
-    Segment,
-    compiled,
-    continues,
-    holds_grid,
-    infix,
-    line,
-    segments,
-    spaced,
-)
+from attncalc.formats.forms import RELATIONS, Form, Kinds, Notation, Segment, infix, kinds, segments, set_off
+from attncalc.formats.notation import grids_of, line, pieces
 
 GAP = 4  # between things that stand side by side
 INDENT = 2
 TILDE = "\u0303"
 # Symbols that stand on the left of a matrix, on its own line; anything longer has a line to itself.
-BARE = frozenset({"name", "tilde", "transpose", "sub", "cell", "shape", "sized", "slot", "number", "call"})
+BARE = frozenset({"name", "tilde", "transpose", "of", "sub", "cell", "shape", "sized", "slot", "number", "call"})
+_RAISED = str.maketrans("0123456789()+-hijklmnt", "⁰¹²³⁴⁵⁶⁷⁸⁹⁽⁾⁺⁻ʰⁱʲᵏˡᵐⁿᵗ")
 
 
-def _holds(*ops: str) -> Callable[[Iterable[Expr]], bool]:
-    return lambda args: any(part.op in ops for arg in args for part in walk(arg))
+def _holds(*some: str) -> Callable[[Kinds], bool]:
+    return lambda found: any(not part.isdisjoint(some) for part in found)
 
 
-def _is_symbolic(args: tuple[Expr, ...]) -> bool:
+def _is_symbolic(found: Kinds) -> bool:
     """S / √d_k and S / √2 have room around the stroke, 2.028/5.056 and 1/n have none."""
-    return not _holds("slot")(args) and _holds("name", "grid")(args[:1])
+    return not _holds("slot")(found) and _holds("name", "grid")(found[:1])
 
 
 def _inline(grid: Grid) -> str:
@@ -46,13 +36,18 @@ def _accented(symbol: str) -> str:
     return symbol[:1] + TILDE + symbol[1:]
 
 
+def _raised(text: str) -> str:
+    return f"({text})".translate(_RAISED) if all(ord(letter) in _RAISED for letter in text) else f"^({text})"
+
+
 TEXT = Notation(
     forms={
         "plus": infix(" + ", 1),
         "minus": infix(" - ", 1),
-        "times": infix("×", 2, apart=["over"], roomy=_holds("grid", "shape")),
-        "dot": infix("·", 2, apart=["over"], roomy=_holds("grid", "shape")),
-        "over": infix("/", 2, apart=["over"], roomy=_is_symbolic),
+        "times": infix("×", 2, apart=["over", "hadamard"], roomy=_holds("grid", "shape")),
+        "dot": infix("·", 2, apart=["over", "hadamard"], roomy=_holds("grid", "shape")),
+        "hadamard": infix(" ⊙ ", 2, apart=["over", "times", "dot"]),
+        "over": infix("/", 2, apart=["over", "hadamard"], roomy=_is_symbolic),
         "exp": Form(before="e^", least=(4, 4)),
         "sqrt": Form(before="√", least=(4, 4), guarded=(True, True)),
         "max": Form(before="max(", after=")"),
@@ -61,83 +56,101 @@ TEXT = Notation(
         "list": Form(),
         "cell": Form(first="[", between=",", after="]", least=(8, 0)),
         "sub": Form(first="_", between=",", least=(8, 8)),
+        "of": Form(between="", least=(8, 0)),
         "transpose": Form(after="ᵀ", least=(8, 8), guarded=(True, True)),
         "shape": Form(before="(", between="×", after=")", least=(3, 3)),
         "sized": Form(between=" "),
-        "beside": Form(between=" " * GAP),
+        "spaced": Form(between=" " * GAP),
     },
     name=str,
     accented=_accented,
     function=str,
     sign=str,
     figure=str,
+    raised=_raised,
     grid=_inline,
 )
 
 
-def formula_box(math: Math, width: int) -> Box:
-    """A displayed formula, in lines of at most `width` columns where it holds matrices, else in one line."""
-    pattern = math.pattern
-    if pattern.op == "beside":
-        children = [formula_box(replace(math, pattern=part), width) for part in pattern.args]
-        return stacked(flow(children, width, GAP), apart=True)
-    if pattern.op == "derivation":
-        return _derivation(math, width)
-    if is_flat(pattern):
-        return Box.of(line(math, TEXT))
-    return _chain(math, width)
-
-
-@lru_cache(maxsize=4096)
-def is_flat(pattern: Expr) -> bool:
+def is_flat(math: Math) -> bool:
     """Whether the formula is one line, however long."""
-    return pattern.op not in {"beside", "derivation"} and not holds_grid(pattern)
+    return not grids_of(math)
 
 
-def _chain(math: Math, width: int) -> Box:
-    """On one line where it fits, after what stands before the first matrix; else each sign on a line of its own."""
+def beside_box(beside: Beside, width: int) -> Box:
+    """Formulas side by side while there is room, else on the next line."""
+    boxes = [formula_box(formula.lines, width) for formula in beside.formulas]
+    return stacked(flow(boxes, width, GAP), apart=True)
+
+
+def formula_box(lines: Sequence[Math], width: int) -> Box:
+    """A displayed formula: a line is at most `width` columns wide where it holds matrices, else as long as it is.
+
+    The lines after the first go on from its first sign.
+    """
+    if len(lines) == 1 and is_flat(lines[0]):
+        return Box.of(line(lines[0], TEXT))
+    first, *rest = (*_before_matrices(lines[0]), *lines[1:])
+    rows = _rows(first, width)
+    margin = _sign_column(first, broken=len(rows) > 1)
+    if margin > width // 2 and not all(map(is_flat, rest)):
+        margin = INDENT  # matrices need the room
+    rows += [row for math in rest for row in _rows(math, width - margin)]
+    return stacked([rows[0], *(row.indented(margin) for row in rows[1:])])
+
+
+def _before_matrices(math: Math) -> list[Math]:
+    """K = H·W_K and, if that is more than a bare symbol, what it is in figures as another line: = [..]·[..]."""
+    pattern, grids = math.pattern, grids_of(math)
+    if pattern.op != "chain" or pattern.args[0].op == "text":
+        return [math]
+    holding = (i for i, part in enumerate(pattern.args) if part.op != "text" and "grid" in kinds(part, grids))
+    sign = next(holding, 0) - 1  # the one before the first part that holds a matrix
+    if sign < 1 or pattern.args[sign].op != "text" or (sign == 1 and pattern.args[0].op in BARE):
+        return [math]
+    return [replace(math, pattern=Expr("chain", *part)) for part in (pattern.args[:sign], pattern.args[sign:])]
+
+
+def _sign_column(math: Math, broken: bool) -> int:
+    """Where the first sign stands, below which the others go; where there is none, a bit further in."""
+    pattern = math.pattern
+    if pattern.op == "spaced":
+        return _sign_column(replace(math, pattern=pattern.args[0]), broken)
+    if pattern.op != "chain":
+        return INDENT
+    signs = (i for i, part in enumerate(pattern.args) if part.op == "text" and part.args[0] in RELATIONS)
+    first = next(signs, None)
+    if first == 0:
+        return 0
+    if first is None or broken:
+        return INDENT
+    before = replace(math, pattern=Expr("chain", *pattern.args[:first]))
+    return _unbroken(before).width + 1
+
+
+def _rows(math: Math, width: int) -> list[Box]:
+    """One row where it fits or is flat; else each sign on a row of its own, its matrices below one another."""
     parts = segments(math.pattern)
-    first = next(i for i, segment in enumerate(parts) if segment.part and holds_grid(segment.part))
-    alone = first > 1 or (first == 1 and parts[0].part is not None and parts[0].part.op not in BARE)
-    lines = [parts[:first], parts[first:]] if alone and not continues(math.pattern) else [parts]
-    boxes: list[Box] = []
-    for group in lines:
-        room = width - INDENT * bool(boxes)
-        one = joined([box for i, s in enumerate(group) for box in _boxes(s, math.figures, None, i == 0)])
-        rows = [one] if one.width <= room else _broken(group, math.figures, width)
-        for box in rows:
-            boxes.append(box.indented(INDENT if boxes else 0))
-    return stacked(boxes)
-
-
-def _broken(group: list[Segment], figures: tuple[str, ...], width: int) -> list[Box]:
-    """Each sign on a line of its own; where even that is too wide, its matrices below one another."""
+    one = _unbroken(math)
+    if one.width <= width or is_flat(math):
+        return [one]
     found = []
-    for segment in group:
-        sign = Box.of(spaced(segment.sign, True)) if segment.sign else EMPTY
-        room = width - INDENT - sign.width
-        rows = flow(_boxes(segment._replace(sign=""), figures, room, True), room, 0)
-        found.append(joined([sign, stacked(rows)]))
+    for part in parts:
+        sign = Box.of(set_off(part.sign, True)) if part.sign else EMPTY
+        room = width - sign.width - (0 if parts[0].sign else INDENT)
+        found.append(joined([sign, stacked(flow(_boxes(part._replace(sign=""), math, room, True), room, 0))]))
     return found
 
 
-def _derivation(math: Math, width: int) -> Box:
-    """Each sign below the first: o = a·b, = .., = ..."""
-    lead, *rest = segments(math.pattern)
-    if lead.sign:
-        lead, rest = Segment("", None), [lead, *rest]
-    start = joined(_boxes(lead, math.figures, None, True))
-    margin = start.width + 1 if start.width else 0
-    lines = [joined(_boxes(segment, math.figures, None, True)).indented(margin) for segment in rest]
-    if not lines:
-        return start
-    first = joined([start, EMPTY.indented(margin - start.width), *_boxes(rest[0], math.figures, None, True)])
-    return stacked([first, *lines[1:]])
+def _unbroken(math: Math) -> Box:
+    parts = enumerate(segments(math.pattern))
+    return joined([box for i, part in parts for box in _boxes(part, math, None, i == 0)])
 
 
-def _boxes(segment: Segment, figures: tuple[str, ...], width: int | None, at_start: bool) -> list[Box]:
+def _boxes(segment: Segment, math: Math, width: int | None, at_start: bool) -> list[Box]:
     """The sign, the stretches of text and the matrices of one part of a chain, from left to right."""
-    boxes = [Box.of(spaced(segment.sign, at_start))] if segment.sign else []
-    for piece in compiled(segment.part, TEXT) if segment.part else ():
-        boxes.append(grid_box(piece, width) if isinstance(piece, Grid) else Box.of(piece.fill(figures, str)))
+    boxes = [Box.of(set_off(segment.sign, at_start))] if segment.sign else []
+    if segment.part:
+        for piece in pieces(replace(math, pattern=segment.part), TEXT):
+            boxes.append(grid_box(piece, width) if isinstance(piece, Grid) else Box.of(piece))
     return boxes

@@ -2,93 +2,106 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from attncalc.blocks import Block, Document, Formula, Math, Prose, Section, compose
+from attncalc.blocks import Block, Document, Prose, Section
+from attncalc.layout.closing import against_exact, formulas
 from attncalc.layout.conventions import conventions
 from attncalc.layout.kinds import given, lay_step
-from attncalc.layout.outcome import closing
+from attncalc.layout.looks import look
 from attncalc.layout.page import Page
+from attncalc.layout.remarks import REMARKS
 from attncalc.layout.rows import lay_rows
-from attncalc.problem.show import Show
-from attncalc.steps import Given, Group, Solution, Step
+from attncalc.show import Show
+from attncalc.solution import Group, Remark, Solution
+from attncalc.steps import Given, Step
 from attncalc.wording import Wording
 
 __all__ = ["lay_out"]
 
 
 def lay_out(
-    solution: Solution, show: Show, lang: str = "en", *, title: str | None = None, kind: str = "attention",
-    only: Sequence[Step] = (),
-) -> Document:  # fmt: skip
-    """The page of a solution; of `only` some of its steps, if any are named."""
+    solution: Solution, show: Show, lang: str, *, title: str | None = None, kind: str, only: Sequence[Step] = ()
+) -> Document:
+    """The page of a solution of some kind of problem; of `only` some of its steps, if any are named."""
     say = Wording(lang)
     page = Page(solution, show, say)
     heading = Prose((title,)) if title else say(f"title.{kind}")
+    only = only or ([solution.result] if page.detail == "result" else [])
+    if only and page.detail == "result":
+        page.show = replace(show, detail="matrices")
+    blocks: list[Block] = [conventions(page)]
+    if page.detail == "matrices" and show.detail is None and not only:
+        blocks.append(say("remarks.big"))
+    wanted = set(only or solution.steps.values())
+    blocks += _sections(page, solution.root, wanted, whole=not only)
+    if not only:
+        closing = [formulas(page) if page.detail == "full" else None, against_exact(page)]
+        blocks += [section for section in closing if section]
+    return Document(heading, lang, tuple(_numbered(blocks)))
+
+
+def _sections(page: Page, group: Group, wanted: set[Step], whole: bool, anchor: str = "") -> Iterator[Section]:
+    """The sections of a group: its groups, and those of its remarks that are sections."""
+    for member in group.members:
+        if isinstance(member, Group):
+            section = _section(page, member, wanted, whole, anchor)
+            if section:
+                yield section
+        elif isinstance(member, Remark) and whole and page.detail == "full" and REMARKS[member.key].is_section:
+            blocks = REMARKS[member.key].blocks(page, *member.steps)
+            if blocks:
+                yield Section(page.say(f"sections.{member.key}"), f"{anchor}{member.key}", tuple(blocks))
+
+
+def _section(page: Page, group: Group, wanted: set[Step], whole: bool, anchor: str) -> Section | None:
+    """A group under its heading, with the groups in it; None where none of its steps is wanted."""
+    number = group.number or ""
+    anchor = f"{anchor}{group.key}{number}"
+    own = [member for member in group.members if isinstance(member, Step)]
     blocks: list[Block] = []
-    if page.detail == "result" and not only:
-        blocks = list(lay_step(page, solution.result))
+    if group.order == "by row":
+        chosen = [step for step in own if step in wanted]
+        if whole and chosen:
+            blocks += [b for member in group.members if isinstance(member, Remark) for b in _remark(page, member)]
+        blocks += lay_rows(page, own, chosen) if chosen else []
     else:
-        wanted = {id(step) for step in only or solution.steps.values()}
-        sections = [
-            section
-            for group in solution.root.members
-            if isinstance(group, Group) and (section := _section(page, group, wanted))
-        ]
-        if not only:
-            blocks.append(conventions(page))
-            if page.detail == "matrices" and show.detail is None:
-                blocks.append(say("remarks.big"))
-        blocks += sections
-        if not only and page.detail == "full":
-            blocks += closing(page)
-    return Document(heading, lang, tuple(_numbered(say, blocks)))
+        blocks += _by_step(page, group, wanted, whole)
+    blocks += _sections(page, group, wanted, whole, f"{anchor}-")
+    return Section(page.say(f"sections.{group.key}", n=number), anchor, tuple(blocks)) if blocks else None
 
 
-def _section(page: Page, group: Group, wanted: set[int]) -> Section | None:
-    """A group under its heading; None where none of its steps is wanted."""
-    steps = [step for step in group.steps() if id(step) in wanted]
-    if not steps:
-        return None
-    blocks = list(lay_rows(page, group, steps) if group.order == "by row" else _by_step(page, steps))
-    closer = _CLOSERS.get(group.key)
-    if closer and page.detail == "full" and len(steps) == len(list(group.steps())):
-        blocks += closer(page, steps)
-    return Section(page.say(f"sections.{group.key}"), group.key, tuple(blocks))
+def _remark(page: Page, remark: Remark) -> list[Block]:
+    """A remark within its section; one that is a section has its turn later."""
+    lay = REMARKS[remark.key]
+    return [] if lay.is_section else lay.blocks(page, *remark.steps)
 
 
-def _by_step(page: Page, steps: Sequence[Step]) -> Iterable[Block]:
-    """Given matrices without labels stand side by side, a row of them at a time; each other step by itself."""
+def _by_step(page: Page, group: Group, wanted: set[Step], whole: bool) -> Iterator[Block]:
+    """Given matrices that go beside one another do, a row of them at a time; each other step by itself."""
     beside: list[Step] = []
-    for step in steps:
-        if isinstance(step, Given) and step.rows is None and step.role == "weight":
-            beside.append(step)
+    for member in group.members:
+        if isinstance(member, Given) and member in wanted and look(member).beside:
+            beside.append(member)
             continue
         if beside:
             yield given(page, *beside)
             beside = []
-        yield from lay_step(page, step)
+        if isinstance(member, Step) and member in wanted:
+            yield from lay_step(page, member)
+        elif isinstance(member, Remark) and whole and page.detail == "full":
+            yield from _remark(page, member)
     if beside:
         yield given(page, *beside)
 
 
-def _side_by_side(page: Page, steps: Sequence[Step]) -> list[Block]:
-    """Q = [..]    K = [..]    V = [..]."""
-    named = [step for step in steps if step.role]
-    equations = [compose("chain", Math(step.symbol), page.sign(step), page.grid(step)) for step in named]
-    return [Formula(compose("beside", *equations))]
-
-
-_CLOSERS: dict[str, Callable[[Page, Sequence[Step]], list[Block]]] = {"projections": _side_by_side}
-
-
-def _numbered(say: Wording, blocks: Iterable[Block]) -> Iterable[Block]:
-    """The sections of the page numbered from 1, but for the conventions at its head."""
+def _numbered(blocks: Sequence[Block], above: str = "") -> Iterator[Block]:
+    """Sections numbered from 1 on each level, but for the conventions at the head and the rows of a matrix."""
     n = 0
     for block in blocks:
-        if isinstance(block, Section) and block.anchor != "conventions":
+        if isinstance(block, Section) and not block.minor and block.anchor != "conventions":
             n += 1
-            block = Section(say("numbered", n=n, title=block.title), block.anchor, block.blocks)
+            number = f"{above}{n}"
+            block = replace(block, number=number, blocks=tuple(_numbered(block.blocks, f"{number}.")))
         yield block
-
-

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from attncalc.blocks import Items, Math, Prose, Section, compose, figure
 from attncalc.expr import name, number, sqrt
 from attncalc.layout.page import Page
-from attncalc.steps import Convention, Map, Step
+from attncalc.solution import Convention
 
 
 def conventions(page: Page) -> Section:
     say = page.say
-    sentences = [_CONVENTIONS.get(c.key, _plain)(page, c) for c in page.solution.conventions]
-    if softmax := _softmax(page):
-        sentences.append(softmax)
+    sentences = [_OWN.get(c.key, _plain)(page, c) for c in page.solution.conventions]
     if page.cells:
         sentences += _rounding(page)
     if page.show.count_from == 0:
@@ -26,58 +26,75 @@ def _rounding(page: Page) -> list[Prose]:
     ties = say(f"conventions.ties.{rule.ties}")
     rounded = say(f"conventions.rounding.{rule.rounding}", ties=ties, decimals=_decimals(page))
     if rule.weights == "sum-to-one" and any(step.rows_sum_to_one for step in page.solution.steps.values()):
-        rounded = say.joined([rounded, say("conventions.sum_to_one")], "list.semicolon")
+        key = "conventions.sum_to_one.carried" if rule.carried else "conventions.sum_to_one.exact"
+        rounded = say.joined([rounded, say(key)], "list.semicolon")
     return [rounded, say("conventions.signs")]
 
 
 def _plain(page: Page, convention: Convention) -> Prose:
-    return page.say(f"conventions.{convention.key}.{convention.choice}")
+    """A sentence with the details as they are."""
+    details = {key: str(value) for key, value in convention.details.items()}
+    return page.say(f"conventions.{convention.key}.{convention.choice}", **details)
 
 
 def _start(page: Page, convention: Convention) -> Prose:
     """Row vectors, and by which formulas Q, K and V come from H."""
-    group = next((g for g in page.solution.root.members if getattr(g, "key", "") == "projections"), None)
-    made = [step for step in group.steps() if step.role] if group else []  # type: ignore[union-attr]
+    if convention.choice not in ("H", "memory"):
+        return _plain(page, convention)
+    made = [step for step in page.solution.steps.values() if step.role in ("query", "key", "value") and step.formula]
     formulas = [
-        Prose((compose("chain", Math(step.symbol), "=", Math(step.formula)),)) for step in made if step.formula
+        Prose((compose("chain", Math(step.symbol), "=", Math(step.formula)),)) for step in made[:3] if step.formula
     ]
-    return page.say(f"conventions.start.{convention.choice}", formulas=page.say.joined(formulas))
+    key = "conventions.start.each" if len(made) > 3 else "conventions.start.H"
+    return page.say(key, formulas=page.say.joined(formulas))
 
 
 def _scale(page: Page, convention: Convention) -> Prose:
     """Scaled by √d_k = √2."""
-    details = convention.details
-    root: Math | str = ""
-    if convention.choice == "sqrt_d_k":
-        root = compose("chain", Math(sqrt(name("d_k"))), "=", Math(sqrt(number(float(details["d_k"])))))
-    return page.say(f"conventions.scale.{convention.choice}", root=root, value=figure(details["value"]))
+    if convention.choice != "sqrt_d_k":
+        return _plain(page, convention)
+    d_k = number(float(convention.details["d_k"]))
+    root = compose("chain", Math(sqrt(name("d_k"))), "=", Math(sqrt(d_k)))
+    return page.say("conventions.scale.sqrt_d_k", root=root)
 
 
-_CONVENTIONS = {"start": _start, "scale": _scale}
+def _heads(page: Page, convention: Convention) -> Prose:
+    """2 heads; or 4 heads on 2 key/value heads: heads 1 and 2 on the first, heads 3 and 4 on the second."""
+    say, details = page.say, convention.details
+    heads, kv_heads = details["heads"], details["kv_heads"]
+    group = heads // kv_heads
+    served = [
+        say(
+            "conventions.heads.served",
+            heads=say.enumeration([Prose((str(h + 1),)) for h in range(k * group, (k + 1) * group)]),
+            kv=k + 1,
+        )
+        for k in range(kv_heads)
+    ]
+    joined = say.joined(served, "list.semicolon")
+    parts = {"heads": heads, "kv_heads": kv_heads, "d_k": details["d_k"], "served": joined}
+    return say(f"conventions.heads.{convention.choice}", **parts)
 
 
-def _softmax(page: Page) -> Prose | None:
-    """Whether rows are shifted by their maximum before e^x, and which."""
-    shifted = [step for step in page.solution.steps.values() if isinstance(step, Map) and step.where is not None]
-    if not shifted:
-        return None
-    if page.show.shift == "max":
-        return page.say("conventions.softmax.max")
-    rows = [page.row_name("row.other", step.rows, int(i)) for step in shifted for i in step.where[:, 0].nonzero()[0]]  # type: ignore[index]
-    return page.say("conventions.softmax.shifted", rows=page.say.enumeration(rows))
+def _figures(page: Page, convention: Convention) -> Prose:
+    figures = [Prose((figure(text),)) for text in convention.details["figures"]]
+    return page.say("conventions.read_as_hidden.figures", figures=page.say.enumeration(figures))
+
+
+_OWN: dict[str, Callable[[Page, Convention], Prose]] = {
+    "start": _start,
+    "scale": _scale,
+    "heads": _heads,
+    "read_as_hidden": _figures,
+}
 
 
 def _decimals(page: Page) -> Prose:
     """3 decimals; or 2 decimals (A: 3, O: 3)."""
     say, rule = page.say, page.rule
-    key = "one" if rule.decimals == 1 else "many"
-    decimals = say(f"conventions.decimals.{key}", n=rule.decimals)
-    others: list[Step] = [
-        s for s in page.solution.steps.values() if s.operands and s.places != rule.decimals
-    ]
+    decimals = say(f"conventions.decimals.{'one' if rule.decimals == 1 else 'many'}", n=rule.decimals)
+    others = [s for s in page.solution.steps.values() if s.operands and s.places != rule.decimals and s.places]
     if not others:
         return decimals
     steps = [say("conventions.decimals.step", symbol=Math(step.symbol), n=step.places) for step in others]
     return say("conventions.decimals.by_step", decimals=decimals, steps=say.joined(steps))
-
-

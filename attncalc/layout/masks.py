@@ -2,59 +2,61 @@
 
 from __future__ import annotations
 
-from attncalc.blocks import Block, Formula, Items, Math, Prose, Section, Table, compose
+import numpy as np
+
+from attncalc import rounding
+from attncalc.blocks import Beside, Block, Items, Prose, Table
 from attncalc.layout.page import Page
-from attncalc.layout.readings import key_name, percent, query_name
+from attncalc.layout.readings import names, query_name
 from attncalc.rounding import Flags
 from attncalc.steps import Step
 
 
-def table(page: Page, step: Step) -> list[Block]:
+def visible(mask: Step) -> Flags:
+    """Where a mask lets a query look: what is added to scores, where it is not -∞; what is kept of weights, where 1."""
+    return np.asarray(mask.values == 1 if mask.role == "keep" else ~np.isneginf(mask.values))
+
+
+def table(page: Page, mask: Step) -> list[Block]:
     """A row for each query, a column for each key: yes or no."""
     say = page.say
-    n, m = step.shape
-    head = (say("mask.corner"), *(page.who(step.columns, j) for j in range(m)))
+    seen = visible(mask)
+    n, m = mask.shape
     words = {True: say("mask.yes"), False: say("mask.no")}
-    rows = tuple((page.who(step.rows, i), *(words[bool(step.values[i, j])] for j in range(m))) for i in range(n))
+    head = (say("mask.corner"), *(page.who(mask.columns, j) for j in range(m)))
+    rows = tuple((page.who(mask.rows, i), *(words[see] for see in seen[i].tolist())) for i in range(n))
     return [Table(head, rows)]
 
 
-def seen(page: Page, step: Step) -> tuple[Prose, ...]:
-    """B sees A and itself: of a mask of 0 and -∞ or of 1 and 0."""
-    visible = step.values == step.values.max()
-    return tuple(_seen(page, step, visible[i], i) for i in range(len(visible)))
+def seen(page: Page, mask: Step) -> tuple[Prose, ...]:
+    """B sees A and itself."""
+    return tuple(_seen(page, mask, row, i) for i, row in enumerate(visible(mask)))
 
 
-def _seen(page: Page, step: Step, visible: Flags, i: int) -> Prose:
-    query = query_name(page, step, i)
-    if visible.all():
+def _seen(page: Page, mask: Step, row: Flags, i: int) -> Prose:
+    query = query_name(page, mask, i)
+    if row.all():
         return page.say("mask.sees_all", query=query)
-    keys = [key_name(page, step, i, int(j)) for j in visible.nonzero()[0]]
-    return page.say("mask.sees", query=query, seen=page.say.enumeration(keys))
+    if not row.any():
+        return page.say("mask.sees_nothing", query=query)
+    return page.say("mask.sees", query=query, seen=names(page, mask, i, row.nonzero()[0].tolist()))
 
 
-def before_and_after(page: Page) -> Section | None:
+def before_and_after(page: Page, before: Step, after: Step, mask: Step) -> list[Block]:
     """The weights before a mask and after it, side by side, with a remark on each row."""
-    steps = page.solution.steps
-    before, after = steps.get("given_A", steps.get("before.A")), steps.get("A")
-    if before is None or after is None:
-        return None
-    say = page.say
-    equations = (
-        compose("chain", Math(step.symbol), page.sign(step), page.grid(step, labelled=True)) for step in (before, after)
-    )
-    remarks = tuple(_remark(page, before, after, i) for i in range(after.shape[0]))
-    blocks = (Formula(compose("beside", *equations)), Items(remarks))
-    return Section(say("sections.before_and_after"), "before-and-after", blocks)
+    remarks = tuple(_remark(page, before, after, row, i) for i, row in enumerate(visible(mask)))
+    return [Beside((page.matrix(before), page.matrix(after))), Items(remarks)]
 
 
-def _remark(page: Page, before: Step, after: Step, i: int) -> Prose:
+def _remark(page: Page, before: Step, after: Step, row: Flags, i: int) -> Prose:
     """I sees <s> and itself: 78.1% of its weight was there, and that is scaled up to 1."""
-    say = page.say
-    visible = ~((after.values[i] == 0) & after.exact[i])
-    query = query_name(page, after, i)
-    if visible.all():
-        return say("mask.keeps_all", query=query)
-    keys = [key_name(page, after, i, int(j)) for j in visible.nonzero()[0]]
-    kept = float(page.figures(before).values[i][visible].sum())
-    return say("mask.keeps", query=query, seen=say.enumeration(keys), share=percent(page, kept, before))
+    say, query = page.say, query_name(page, after, i)
+    seen = say("mask.all") if row.all() else names(page, after, i, row.nonzero()[0].tolist())
+    old, new = page.figures(before).texts[i], page.figures(after).texts[i]
+    if not after.values[i].any():
+        return say("remarks.nothing_left", row=query)
+    if np.allclose(before.values[i], after.values[i], rtol=0, atol=1e-12) or list(old) == list(new):
+        return say("mask.keeps", query=query, seen=seen)
+    return say("mask.scales", query=query, seen=seen, share=rounding.percent(rounding.total(old[row])))
+
+

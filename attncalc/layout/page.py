@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Iterable
+from decimal import Decimal
+from fractions import Fraction
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from attncalc import rounding
-from attncalc.blocks import Grid, Math, Prose, Token, compose, figure
+from attncalc import expr, rounding
+from attncalc.blocks import Formula, Grid, Math, Prose, Token, compose, figure
 from attncalc.expr import Expr, name
-from attncalc.problem.show import Show
 from attncalc.rounding import Flags, Floats, Texts
-from attncalc.steps import Cell, Labels, Solution, Step
+from attncalc.show import Show
+from attncalc.solution import Solution
+from attncalc.steps import Axis, Cell, Step
 from attncalc.wording import Wording
+
+BIG = 2000  # figures that are worked out; a solution of more is shown as matrices unless asked for in full
 
 
 class Figures(NamedTuple):
@@ -25,58 +31,73 @@ class Figures(NamedTuple):
     true: Flags
 
 
-class Terms(NamedTuple):
-    """The products of a sum as text; whether each is true of its factors, and whether they add up to the result."""
-
-    texts: list[str]
-    true: bool
-    adds_up: bool
-
-
-def same(a: Any, b: Any) -> Any:
-    """Whether figures are the same decimal, but for the noise of float64."""
-    with np.errstate(invalid="ignore"):  # -∞ less -∞
-        return (a == b) | (np.abs(a - b) <= 1e-12 * np.maximum(1, np.abs(b)))
-
-
 class Page:
     """One solution as it is to be shown, in one language."""
 
     def __init__(self, solution: Solution, show: Show, say: Wording) -> None:
         self.solution, self.show, self.say = solution, show, say
         self.rule = show.rule
-        self._figures: dict[int, Figures] = {}
+        self._figures: dict[Step, Figures] = {}
+        self._terms: dict[Step, Texts] = {}
+        self._repeated: dict[Axis, Counter[str]] = {}
+
+    @cached_property
+    def detail(self) -> str:
+        """full, matrices or result; where nothing is said, a big problem is shown as matrices."""
+        return self.show.detail or ("matrices" if self.cells > BIG else "full")
+
+    @cached_property
+    def cells(self) -> int:
+        """How many figures are worked out."""
+        return sum(step.values.size for step in self.solution.steps.values() if step.operands)
+
+    # Figures as formulas
 
     def figures(self, step: Step) -> Figures:
-        found = self._figures.get(id(step))
+        found = self._figures.get(step)
         if found is None:
-            values = rounding.printed(step, self.rule)
-            found = Figures(rounding.shown(step, self.rule), values, self._true(step, values))
-            self._figures[id(step)] = found
+            texts, values = rounding.shown(step, self.rule), rounding.printed(step, self.rule)
+            found = self._figures[step] = Figures(texts, values, self._true(step, texts, values))
         return found
 
-    def _true(self, step: Step, values: Floats) -> Flags:
+    def _true(self, step: Step, texts: Texts, values: Floats) -> Flags:
         """Where the printed operands give the printed figure as it stands, without rounding."""
         if not step.operands:
             return np.ones(step.shape, dtype=bool)
-        with np.errstate(all="ignore"):
-            given = step.recomputed([self.figures(operand).values for operand in step.operands])
-            return np.asarray(same(given, values))
+        operands = [self.figures(operand) for operand in step.operands]
+        given = step.recomputed([operand.values for operand in operands])
+        with np.errstate(invalid="ignore"):  # -∞ less -∞
+            off = np.where(given == values, 0.0, np.abs(given - values))
+        near = off <= 1e-9 * np.maximum(1, np.abs(values))
+        # e^x and √2 are no decimals, however near: nothing printed is equal to them.
+        near &= step.exact_from([o.values for o in operands], [np.ones(o.values.shape, dtype=bool) for o in operands])
+        decimals = step.decimals_from([_decimals(operand.texts) for operand in operands])
+        if decimals is not None:
+            places = max(decimals, _decimals(texts))
+            if places + _digits([values, *(operand.values for operand in operands)]) < 14:  # float64 tells them apart
+                return np.asarray(near & (off < 0.25 * 10.0**-places))
+        for i, j in np.argwhere(near & np.isfinite(values)).tolist():
+            pattern, cells = step.working(i, j)
+            operands_ = [self.text(cell) for cell in cells]
+            if rounding.MINUS_INFINITY not in operands_:
+                near[i, j] = expr.rational(pattern, [*map(Fraction, operands_)]) == Fraction(texts[i, j])
+        return near
 
-    # Figures as formulas
+    def text(self, cell: Cell) -> str:
+        return str(self.figures(cell.step).texts[cell.row, cell.column])
 
     def cell(self, step: Step, i: int, j: int) -> Math:
         return figure(self.figures(step).texts[i, j])
 
     def row(self, step: Step, i: int) -> Math:
         """[a, b, ..], or the bare figure of a matrix of one column."""
-        texts = self.figures(step).texts[i]
+        texts = self.figures(step).texts[i if step.shape[0] > 1 else 0]
         return compose("vector", *map(figure, texts)) if len(texts) > 1 else figure(texts[0])
 
     def working(self, step: Step, i: int, j: int) -> Math:
         """The cell's working, in printed figures."""
         pattern, cells = step.working(i, j)
-        return Math(pattern, tuple(self.figures(s).texts[r, c] for s, r, c in cells))
+        return Math(pattern, tuple(map(self.text, cells)))
 
     def row_working(self, step: Step, i: int) -> Math:
         """[working, working, ..] of a row."""
@@ -84,33 +105,33 @@ class Page:
         parts = [self.working(step, i, j) for j in range(columns)]
         return compose("vector", *parts) if columns > 1 else parts[0]
 
-    def terms(self, step: Step, i: int, j: int) -> Terms:
-        """The products that add up to cell i, j of a matrix product, each by itself."""
-        factors = step.working(i, j).cells
-        pairs = list(zip(factors[::2], factors[1::2], strict=True))
-        values = [a.value * b.value for a, b in pairs]
-        exact = [(a.exact and b.exact) or (a.exact and a.value == 0) or (b.exact and b.value == 0) for a, b in pairs]
-        texts = [rounding.term(v, step.places, e, self.rule) for v, e in zip(values, exact, strict=True)]
-        true = all(same(self._printed(a) * self._printed(b), float(t)) for (a, b), t in zip(pairs, texts, strict=True))
-        adds_up = same(sum(map(float, texts)), self.figures(step).values[i, j])
-        return Terms(texts, true, adds_up)
-
-    def _printed(self, cell: Cell) -> float:
-        return float(self.figures(cell.step).values[cell.row, cell.column])
-
-    def summed(self, step: Step, i: int, j: int, *, products: bool = False) -> list[Math | str]:
-        """The parts of a chain: "=", the working of a cell of a matrix product, its products, the sum.
-
-        Products that are plain from their factors, all of them by 0 or ±1, are left out unless asked for.
-        """
+    def summed(self, step: Step, i: int, j: int, *, products: bool) -> list[Math | str]:
+        """The parts of a chain: "=", the working of a cell of a matrix product, its products if wanted, the sum."""
         working, result = self.working(step, i, j), self.cell(step, i, j)
-        factors = [abs(self._printed(cell)) for cell in step.working(i, j).cells]
-        worth = any(a not in (0, 1) and b not in (0, 1) for a, b in zip(factors[::2], factors[1::2], strict=True))
-        if len(factors) > 2 and (products or worth):
-            terms = self.terms(step, i, j)
-            added = compose("plus", *map(figure, terms.texts))
-            return ["=", working, "=" if terms.true else "≈", added, "=" if terms.adds_up else "≈", result]
-        return ["=", working, self.sign(step, i, j), result]
+        if not products or len(working.figures) <= 2:
+            return ["=", working, self.sign(step, i, j), result]
+        factors = [Decimal(str(text)) for text in working.figures]
+        exact = sum((a * b for a, b in zip(factors[::2], factors[1::2], strict=True)), Decimal(0))
+        terms = self.terms(step)[i, j]
+        added = sum(map(Decimal, terms), Decimal(0))
+        first = "=" if added == exact else "≈"
+        second = "=" if added == Decimal(str(self.figures(step).texts[i, j])) else "≈"
+        return ["=", working, first, compose("plus", *map(figure, terms)), second, result]
+
+    def terms(self, step: Step) -> Texts:
+        """The products of which each cell of a matrix product is the sum, as text, n × m × k."""
+        if step not in self._terms:
+            a, b = step.operands
+            values = a.values[:, None, :] * b.values.T[None, :, :]
+            nothing = [(x.values == 0) & x.exact for x in (a, b)]
+            exact = (a.exact[:, None, :] & b.exact.T[None]) | nothing[0][:, None, :] | nothing[1].T[None]
+            self._terms[step] = rounding.terms(values, exact, step.places, self.rule)
+        return self._terms[step]
+
+    def has_real_products(self, step: Step) -> bool:
+        """Whether one of the products of a matrix product is worth writing down: not by 0 or ±1."""
+        a, b = (~np.isin(np.abs(self.figures(operand).values), (0, 1)) for operand in step.operands)
+        return bool((a.any(axis=0) & b.any(axis=1)).any())
 
     def sign(self, step: Step, i: int | slice = slice(None), j: int | slice = slice(None)) -> str:
         """"=" where the printed line is true of the printed figures, else "≈"."""
@@ -118,13 +139,12 @@ class Page:
 
     def grid(self, step: Step, *, labelled: bool = False) -> Math:
         """The matrix, written out."""
-        rows, columns = (step.rows, step.columns) if labelled else (None, None)
-        texts, first = self.figures(step).texts, self.show.count_from
-        return Math(Expr("grid", Grid(texts, rows, columns, first=first, role=step.role, values=step.values)))
+        rows, columns = (self.labels(step.rows), self.labels(step.columns)) if labelled else (None, None)
+        return figure(Grid(self.figures(step).texts, rows, columns, first=self.show.count_from, role=step.role))
 
-    def sized(self, step: Step) -> Math:
-        """H (3×2)."""
-        return compose("sized", Math(step.symbol), self.shape(step))
+    def matrix(self, step: Step, *, labelled: bool = True) -> Formula:
+        """A = [..], with the tokens beside its rows and above its columns."""
+        return Formula((compose("chain", Math(step.symbol), self.sign(step), self.grid(step, labelled=labelled)),))
 
     def shape(self, step: Step) -> Math:
         n, m = step.shape
@@ -140,34 +160,41 @@ class Page:
         """S[1,2]."""
         return compose("cell", Math(symbol), figure(self.count(i)), figure(self.count(j)))
 
-    def subscripted(self, letter: str, *indices: int) -> Math:
-        """q_1, a_12."""
+    def subscripted(self, symbol: Expr, *indices: int) -> Math:
+        """q_1, a_12: a row or a cell of Q, of A, by the small letter."""
         joint = "," if max(indices) > 8 else ""
-        return compose("sub", Math(name(letter)), figure(joint.join(map(self.count, indices))))
+        return compose("sub", Math(small(symbol)), figure(joint.join(map(self.count, indices))))
 
-    def who(self, labels: Labels, k: int, unlabelled: str = "position") -> Prose:
+    def labels(self, axis: Axis | None) -> tuple[str, ...] | None:
+        """The labels of an axis as they are shown; what is blank is put in quotes."""
+        if axis is None or axis.labels is None:
+            return None
+        return tuple(label if label.strip() else f'"{label}"' for label in axis.labels)
+
+    def who(self, axis: Axis | None, k: int) -> Prose:
         """A token as a sentence names it: with its number where another is called the same."""
-        if labels is None:
-            return self.say(f"{unlabelled}.plain", n=self.count(k))
+        labels = self.labels(axis)
+        if labels is None or axis is None:
+            return self.say(f"row.{axis.name if axis else 'row'}.plain", n=self.count(k))
         token = Prose((Token(labels[k]),))
-        return token if labels.count(labels[k]) == 1 else self.say("repeated", token=token, n=self.count(k))
+        counts = self._repeated.setdefault(axis, Counter(labels))
+        return token if counts[labels[k]] == 1 else self.say("repeated", token=token, n=self.count(k))
 
-    def row_name(self, key: str, labels: Labels, k: int) -> Prose:
+    def row_name(self, key: str, axis: Axis | None, k: int) -> Prose:
         """"Row 1 (A)", or another name of a row from the wording."""
+        labels = self.labels(axis)
         if labels is None:
             return self.say(f"{key}.plain", n=self.count(k))
         return self.say(f"{key}.token", n=self.count(k), token=Token(labels[k]))
 
-    # What to show
 
-    @cached_property
-    def detail(self) -> str:
-        """full, matrices or result; where nothing is said, a big problem is shown as matrices."""
-        return self.show.detail or ("matrices" if self.cells > 2000 else "full")
-
-    @cached_property
-    def cells(self) -> int:
-        return sum(step.values.size for step in self.solution.steps.values() if step.operands)
+def small(symbol: Expr) -> Expr:
+    """The symbol of a row: q of Q, k of Kᵀ, o⁽²⁾ of O⁽²⁾."""
+    if symbol.op == "name":
+        return name(symbol.args[0].lower())
+    if symbol.op == "of":
+        return Expr("of", small(symbol.args[0]), symbol.args[1])
+    return small(symbol.args[0])
 
 
 def sentences(parts: Iterable[Prose | None]) -> tuple[Prose, ...]:
@@ -176,7 +203,19 @@ def sentences(parts: Iterable[Prose | None]) -> tuple[Prose, ...]:
 
 def is_self_attention(step: Step) -> bool:
     """Whether row i and column i of the scores or weights are the same token."""
-    return step.shape[0] == step.shape[1] and step.rows == step.columns
+    return step.rows is not None and step.rows is step.columns
 
 
-Reading = Callable[[Page, Step], tuple[Prose, ...]]
+def nothing_there(step: Step, i: int) -> Flags:
+    """Which figures of row i are an exact 0: of weights, what may not be seen."""
+    return np.asarray((step.values[i] == 0) & step.exact[i])
+
+
+def _decimals(texts: Texts) -> int:
+    return max((len(text.partition(".")[2]) for text in texts.flat if "e" not in text), default=0)
+
+
+def _digits(arrays: Iterable[Floats]) -> float:
+    """How many digits before the point the figures of a working may have, in all."""
+    sizes = (np.abs(array, where=np.isfinite(array), out=np.zeros_like(array)).max(initial=1.0) for array in arrays)
+    return float(sum(np.log10(np.maximum(size, 1.0)) for size in sizes)) + 1

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import groupby
 
 import numpy as np
 
 from attncalc import rounding
 from attncalc.blocks import Prose, figure
-from attncalc.layout.page import Page, is_self_attention
+from attncalc.layout.page import Page, is_self_attention, nothing_there
 from attncalc.steps import Step
+
+EQUAL = 1e-12  # of the largest: figures that differ by less are the same, as far as float64 can tell
 
 
 def scores(page: Page, step: Step) -> tuple[Prose, ...]:
-    """C scores itself 3, then A 2, then B 1."""
+    """C scores itself (3), then A (2), then B (1)."""
     texts, values, _ = page.figures(step)
     sentences = []
     for i, row in enumerate(values):
         order = sorted(range(len(row)), key=lambda j: (-row[j], j))
         groups = [
-            page.say(
-                "readings.scored",
-                names=page.say.enumeration([key_name(page, step, i, j) for j in columns]),
-                figure=figure(texts[i, columns[0]]),
-            )
+            page.say("readings.scored", names=names(page, step, i, columns), figure=figure(texts[i, columns[0]]))
             for columns in (list(group) for _, group in groupby(order, key=lambda j: row[j]))
         ]
         ranking = page.say.joined(groups, "list.then")
@@ -32,51 +31,70 @@ def scores(page: Page, step: Step) -> tuple[Prose, ...]:
 
 
 def weights(page: Page, step: Step) -> tuple[Prose, ...]:
-    """C: weight 28.4% on A, 14.0% on B, 57.6% on itself; the largest on itself."""
-    return tuple(_weights(page, step, i) for i in range(step.shape[0]))
+    """C: weight 28.4% on A, 14.0% on B, 57.6% on itself; the largest on itself. What may not be seen is left out."""
+    given = [_total(page, step, i) for i in range(step.shape[0])] if not step.operands else []
+    return tuple(_weights(page, step, i) for i in range(step.shape[0])) + tuple(
+        page.say("readings.total", query=query_name(page, step, i), sum=total)
+        for i, total in enumerate(given)
+        if float(total) != 1
+    )
+
+
+def _total(page: Page, step: Step, i: int) -> str:
+    return rounding.total(page.figures(step).texts[i])
 
 
 def _weights(page: Page, step: Step, i: int) -> Prose:
-    row = page.figures(step).values[i]
     query = query_name(page, step, i)
-    seen = [j for j in range(len(row)) if not (step.values[i, j] == 0 and step.exact[i, j])]
+    seen = np.nonzero(~nothing_there(step, i))[0].tolist()
     if not seen:
-        return page.say("remarks.nothing_visible", row=query)
+        return page.say("remarks.nothing_left", row=query)
     if len(seen) == 1:
         return page.say("readings.only", query=query, token=key_name(page, step, i, seen[0]))
     shares = [page.say("readings.share", share=share(page, step, i, j), token=key_name(page, step, i, j)) for j in seen]
-    largest = [j for j in seen if row[j] == row.max()]
+    largest = largest_of(step, i, seen)
     if len(largest) == len(seen):
-        most = page.say("readings.most_of_all")
+        most = page.say("readings.equal")
     else:
-        most = page.say("readings.most", token=page.say.enumeration([key_name(page, step, i, j) for j in largest]))
+        most = page.say("readings.most", token=names(page, step, i, largest))
     return page.say("readings.weights", query=query, shares=page.say.joined(shares), most=most)
 
 
-def share(page: Page, step: Step, i: int, j: int) -> Prose:
+def largest_of(step: Step, i: int, columns: Iterable[int]) -> list[int]:
+    """Which of the columns hold the largest figure of row i; several where they are equal before rounding."""
+    columns = list(columns)
+    row = step.unrounded[i]
+    most = max(row[j] for j in columns)
+    return [j for j in columns if row[j] >= most - EQUAL * abs(most)]
+
+
+def share(page: Page, step: Step, i: int, j: int) -> str:
     """A weight as a percentage of the same digits: 0.404 is 40.4%."""
-    return percent(page, float(page.figures(step).values[i, j]), step)
-
-
-def percent(page: Page, value: float, step: Step) -> Prose:
-    return Prose((rounding.percent(value, step.places),))
+    return rounding.percent(page.figures(step).texts[i, j])
 
 
 def largest_other(page: Page, step: Step, i: int) -> Prose:
     """Which other token row i takes the most from."""
-    j = int(np.where(np.arange(step.shape[1]) == i, -1.0, page.figures(step).values[i]).argmax())
-    if j == i or (step.values[i, j] == 0 and step.exact[i, j]):
+    there = ~nothing_there(step, i)
+    others = [j for j in range(step.shape[1]) if j != i and there[j]]
+    if not others:
         return page.say("readings.no_other")
-    return page.say("readings.largest_other", token=page.who(step.columns, j), share=share(page, step, i, j))
+    largest = largest_of(step, i, others)
+    token = page.say.enumeration([page.who(step.columns, j) for j in largest])
+    key = "readings.largest_other" if len(largest) == 1 else "readings.largest_others"
+    return page.say(key, token=token, share=share(page, step, i, largest[0]))
+
+
+def names(page: Page, step: Step, i: int, columns: Iterable[int]) -> Prose:
+    """Columns as row i calls them: A and itself."""
+    return page.say.enumeration([key_name(page, step, i, j) for j in columns])
 
 
 def key_name(page: Page, step: Step, i: int, j: int) -> Prose:
     """Column j as row i calls it: by its token, or "itself"."""
-    if is_self_attention(step):
-        return page.say("this_row") if i == j else page.who(step.columns, j)
-    return page.who(step.columns, j, "row.key")
+    return page.say("this_row") if i == j and is_self_attention(step) else page.who(step.columns, j)
 
 
 def query_name(page: Page, step: Step, i: int) -> Prose:
     """Row i as a sentence names it: by its token, or its number."""
-    return page.who(step.rows, i, "position" if is_self_attention(step) else "row.query")
+    return page.who(step.rows, i)

@@ -5,25 +5,49 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from attncalc.mechanisms.attention import attention
+from attncalc.errors import ProblemError, StepError
+from attncalc.mechanisms.heads import attention
 from attncalc.mechanisms.mask_table import mask_table
-from attncalc.problem import Problem, Show
+from attncalc.mechanisms.softmax import softmax_alone
+from attncalc.problem import Problem
 from attncalc.sheet import Sheet
-from attncalc.steps import Solution, Step
+from attncalc.show import Show
+from attncalc.solution import Solution
+from attncalc.steps import Step
 
-MECHANISMS: dict[str, Callable[[Sheet, Any, Show], Step]] = {"attention": attention, "mask": mask_table}
+MECHANISMS: dict[str, Callable[[Sheet, Any, Show], Step]] = {
+    "attention": attention,
+    "softmax": softmax_alone,
+    "mask": mask_table,
+}
+# What steps may be called, by the last part of their ids: `show.decimals` may name one that a solution has no need of.
+NAMES = frozenset({"H", "memory", "W_Q", "W_K", "W_V", "W_QKV", "b_Q", "b_K", "b_V", "b_QKV", "Q", "K", "V", "product",
+                   "K_T", "S", "x", "scaled", "softcap", "mask", "masked", "row_max", "shifted", "exp", "row_sum",
+                   "given_A", "kept", "A", "O", "concat", "W_O", "b_O", "output"})  # fmt: skip
 
 
 def solve(problem: Problem) -> Solution:
-    """The worked solution; a carried one has the exact one beside it."""
-    rule = problem.show.rule
+    """The worked solution; a carried one can give the exact one beside it. Raises ProblemError where it has none."""
     solution = _worked(problem)
-    if rule.carried:
-        solution.exact = _worked(problem.with_show(rounding="exact"))
+    _check_decimals(problem, solution)
+    if problem.show.rule.carried:
+        solution.in_full_precision = lambda: _worked(problem.with_show(rounding="exact"))
     return solution
 
 
 def _worked(problem: Problem) -> Solution:
     sheet = Sheet(problem.show.rule)
-    MECHANISMS[problem.kind](sheet, problem.given, problem.show)
+    try:
+        MECHANISMS[problem.kind](sheet, problem.given, problem.show)
+    except StepError as error:
+        index = ",".join(str(k + problem.show.count_from) for k in error.index)
+        raise ProblemError(problem.name, 0, 0, f"{error.step}[{index}]", error.what, error.hint) from error
     return sheet.solution()
+
+
+def _check_decimals(problem: Problem, solution: Solution) -> None:
+    """A step that `show.decimals` names must be one that can be."""
+    for id in problem.show.rule.by_step:
+        if id not in solution.steps and id.rpartition(".")[2] not in NAMES:
+            hint = f"the steps here are {', '.join(solution.steps)}"
+            raise ProblemError(problem.name, 0, 0, f"show.decimals.{id}", "no step is called so", hint)

@@ -2,34 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from attncalc.expr import name
+from attncalc.expr import Expr, name
 from attncalc.mechanisms import masks
-from attncalc.mechanisms.attention import masked_scores
-from attncalc.mechanisms.softmax import renormalised, softmax
-from attncalc.problem import Show
+from attncalc.mechanisms.attention import Rules, masked_weights, weights
+from attncalc.mechanisms.softmax import softmax
+from attncalc.problem.attention import Scale
 from attncalc.problem.mask_table import MaskTable
 from attncalc.sheet import Sheet
-from attncalc.steps import Step
+from attncalc.show import Show
+from attncalc.steps import Axis, Step
 
 
 def mask_table(sheet: Sheet, given: MaskTable, show: Show) -> Step:
-    """The causal mask over n positions, n × n; with scores or weights, the weights before it and after it."""
-    visible = masks.causal(given.size)
-    labels: dict[str, Any] = {"rows": given.tokens, "columns": given.tokens}
-    sheet.convention("mask", "causal")
-    with sheet.group("who"):
-        see = sheet.given("visible", masks.kept(visible), symbol=name("M"), places=0, role="visibility", **labels)
+    """A mask over n positions, n × n; with scores or weights, the weights before it and after it."""
+    axis = Axis(given.tokens)
+    shape = (given.size, given.size)
+    masks.conventions(sheet, given.mask, on_weights=given.A is not None)
     if given.A is not None:
         with sheet.group("given"):
-            A = sheet.given("given_A", given.A, symbol=name("A_given"), role="weights", **labels)
-        return renormalised(sheet, A, see)
+            A = sheet.given("given_A", given.A, symbol=name("A_given"), rows=axis, columns=axis, role="weights")
+        return masked_weights(sheet, A, given.mask, refuse=False)
+    with sheet.group("mask"):
+        M = masks.added(sheet, given.mask, axis, axis, shape)
+        sheet.remark("who", M)
     if given.S is None:
-        with sheet.group("added"):
-            return sheet.given("mask", masks.additive(visible), symbol=name("M"), places=0, role="mask", **labels)
+        return M
     with sheet.group("given"):
-        S = sheet.given("S", given.S, role="scores", **labels)
-    with sheet.group("before", prefix="before"):
-        softmax(sheet, S, shift=show.shift)
-    return softmax(sheet, masked_scores(sheet, S), shift=show.shift)
+        S = sheet.given("S", given.S, rows=axis, columns=axis, role="scores")
+    with sheet.group("before", prefix="before", mark=lambda symbol: Expr("sub", symbol, name("before"))):
+        before = softmax(sheet, S, shift=show.shift)
+    A = weights(sheet, S, Rules(Scale("none"), mask=lambda _, __: M, shift=show.shift))
+    sheet.remark("before_and_after", before, A, M)
+    return A

@@ -2,22 +2,126 @@
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import mul
+from typing import Any
+
 import numpy as np
 
+from attncalc.errors import StepError
+from attncalc.expr import Expr, slot, sum_of_slots
+from attncalc.problem.masks import Mask
 from attncalc.rounding import MINUS_INFINITY, Flags
-from attncalc.steps import Matrix
+from attncalc.sheet import Sheet
+from attncalc.steps import Axis, Matrix, Step
 
 
-def causal(n: int) -> Flags:
-    """Query i sees the keys up to i, itself among them, n × n (Vaswani et al. 2017, section 3.2.3)."""
-    return np.tril(np.ones((n, n), dtype=bool))
+def causal(n: int, m: int, past: int = 0) -> Flags:
+    """Query i, which stands at key i + past, sees the keys up to there, n × m (Vaswani et al. 2017, section 3.2.3)."""
+    return np.arange(m)[None, :] <= np.arange(n)[:, None] + past
 
 
-def additive(visible: Flags) -> Matrix:
+def window(n: int, m: int, past: int, before: int, after: int) -> Flags:
+    """Query i sees the keys from `before` keys before its own to `after` after it, n × m (Beltagy et al. 2020,
+    section 3.1)."""
+    distance = np.arange(m)[None, :] - np.arange(n)[:, None] - past
+    return (-before <= distance) & (distance <= after)
+
+
+def parts(mask: Mask, n: int, m: int, head: int = 0) -> dict[str, Flags | Matrix]:
+    """What a mask is made of, by name: what is visible, or (add) what is added to the scores; each n × m."""
+
+    def of_head(matrices: tuple[Matrix, ...]) -> Matrix:
+        return matrices[head if len(matrices) > 1 else 0]
+
+    found: dict[str, Flags | Matrix] = {}
+    if mask.causal:
+        found["causal"] = causal(n, m, mask.past)
+    if mask.window:
+        found["window"] = window(n, m, mask.past, *mask.window)
+    if mask.padding is not None:
+        found["padding"] = np.broadcast_to(mask.padding.values == 1, (n, m))
+    if mask.keep:
+        found["keep"] = of_head(mask.keep).values == 1
+    if mask.hide:
+        found["hide"] = of_head(mask.hide).values == 0
+    if mask.add:
+        found["add"] = of_head(mask.add)
+    return found
+
+
+def visible(part: Flags | Matrix) -> Flags:
+    """Where a part lets a query look."""
+    return part.values > -np.inf if isinstance(part, Matrix) else part
+
+
+def additive(part: Flags | Matrix) -> Matrix:
     """0 where a key is visible, -∞ where it is not; e^-∞ is 0."""
-    return Matrix(np.where(visible, 0.0, -np.inf), np.where(visible, "0", MINUS_INFINITY).astype(object))
+    if isinstance(part, Matrix):
+        return part
+    return Matrix(np.where(part, 0.0, -np.inf), np.where(part, "0", MINUS_INFINITY).astype(object))
 
 
-def kept(visible: Flags) -> Matrix:
+def kept(part: Flags | Matrix) -> Matrix:
     """1 where a key is visible, 0 where it is not."""
-    return Matrix(visible.astype(float), np.where(visible, "1", "0").astype(object))
+    seen = visible(part)
+    return Matrix(seen.astype(float), np.where(seen, "1", "0").astype(object))
+
+
+def is_per_head(mask: Mask) -> bool:
+    return any(len(matrices) > 1 for matrices in (mask.keep, mask.hide, mask.add))
+
+
+def added(sheet: Sheet, mask: Mask, rows: Axis, columns: Axis, shape: tuple[int, int], head: int = 0) -> Step:
+    """M, what is added to the scores, n × m: the sum of its parts."""
+    found = parts(mask, *shape, head)
+    about: dict[str, Any] = {"rows": rows, "columns": columns, "role": "mask"}
+    if not any(isinstance(part, Matrix) for part in found.values()):
+        about["places"] = 0  # 0 and -∞ are no figures of the calculation
+    matrices = {part: additive(each) for part, each in found.items()}
+    return _whole(sheet, matrices, sum_of_slots(len(matrices)), "M", about)
+
+
+def keeping(sheet: Sheet, mask: Mask, rows: Axis, columns: Axis, shape: tuple[int, int]) -> Step:
+    """M_keep, 1 where a key is visible and 0 where it is not, n × m: the product of its parts."""
+    about: dict[str, Any] = {"rows": rows, "columns": columns, "role": "keep", "places": 0}
+    matrices = {part: kept(each) for part, each in parts(mask, *shape).items()}
+    law = reduce(mul, map(slot, range(len(matrices))))
+    return _whole(sheet, matrices, law, "M_keep", about)
+
+
+def _whole(sheet: Sheet, matrices: dict[str, Matrix], law: Expr, letter: str, about: dict[str, Any]) -> Step:
+    """The mask, of one part or of several that are shown first."""
+    if len(matrices) == 1:
+        return sheet.given("mask", *matrices.values(), **{"symbol": sheet.symbol(letter), **about})
+    steps = [
+        sheet.given(f"mask.{part}", matrix, **{"symbol": sheet.symbol(f"M_{part}"), **about})
+        for part, matrix in matrices.items()
+    ]
+    return sheet.map("mask", law, *steps, **{"symbol": sheet.symbol(letter), **about})
+
+
+def refuse_empty_rows(step: Step, something: Flags) -> None:
+    """`masked_row: error`: a row that may see nothing, or of whose weights nothing is left, is refused.
+
+    `something`, n × m, says where a row has something left."""
+    nothing = ~something.any(axis=1)
+    if nothing.any():
+        raise StepError(step.id, (int(nothing.argmax()),), "sees nothing", "change the mask, or say masked_row: zero")
+
+
+def conventions(sheet: Sheet, mask: Mask, *, on_weights: bool = False) -> None:
+    """What a mask hides, part by part, for the head of the page."""
+    if not mask:
+        sheet.convention("mask", "none")
+        return
+    sheet.convention("mask", "on_weights" if on_weights else "on_scores")
+    if mask.causal:
+        sheet.convention("causal", "past" if mask.past else "plain", past=mask.past)
+    if mask.window:
+        sheet.convention("window", "keys", before=mask.window[0], after=mask.window[1])
+    for part in ("padding", "keep", "hide", "add"):
+        if getattr(mask, part) not in (None, ()):
+            sheet.convention(part, "given")
+    if mask.read_as_hidden:
+        sheet.convention("read_as_hidden", "figures", figures=list(mask.read_as_hidden))

@@ -4,40 +4,69 @@ from __future__ import annotations
 
 import numpy as np
 
-from attncalc.expr import exp, name, slot
+from attncalc.expr import Expr, exp, number, slot
+from attncalc.mechanisms import masks
+from attncalc.problem.softmax import Softmax
 from attncalc.sheet import Sheet
-from attncalc.steps import Step
+from attncalc.show import Show
+from attncalc.steps import Axis, Step
 
-_DIGITS = 1e15  # what float64 resolves: an e^x of more units than this would be printed with digits that mean nothing
+_MOST, _LEAST = 1e12, 10  # units: an e^x of more is too long to write, and has digits that float64 does not; one of
+# fewer has lost its digits to rounding
 
 
 def softmax(sheet: Sheet, scores: Step, *, shift: str = "needed") -> Step:
     """The weights e^x / Σ e^x of each row, n × m; a row of -∞ alone gets weights of 0.
 
-    A row is shifted by its maximum, in steps of their own, where its largest e^x has more digits than float64 or is
-    less than a unit (`needed`), or always (`max`). The weights are the same: the factor e^-max cancels.
+    A row is shifted by its maximum, in steps of their own, where its largest e^x has more than twelve digits or
+    fewer than two (`needed`), or always (`max`). The weights are the same: the factor e^-max cancels.
     """
+    if shift == "max":
+        sheet.convention("shift", "max")
     with sheet.group("softmax", order="by row", function="softmax"):
         largest = scores.values.max(axis=1, keepdims=True)
         to_shift = np.isfinite(largest)
         if shift == "needed":
             unit = sheet.unit("exp")
-            to_shift &= (largest > np.log(_DIGITS * unit)) | (largest < np.log(unit))
+            to_shift &= (largest > np.log(_MOST * unit)) | (largest < np.log(_LEAST * unit))
         x = scores
         if to_shift.any():
-            row_max = sheet.reduce("row_max", "max", scores, symbol=name("m"))
-            x = sheet.map("shifted", slot(0) - slot(1), scores, row_max, where=to_shift, symbol=name("S_shifted"))
-        powers = sheet.map("exp", exp(slot(0)), x, symbol=name("E"), role="exponentials")
+            m = sheet.reduce("row_max", "max", scores, symbol=sheet.symbol("m"), role="row_max")
+            law = slot(0) - slot(1)
+            x = sheet.map("shifted", law, scores, m, where=to_shift, symbol=sheet.symbol("X"), role="shifted")
+            if shift == "needed":
+                sheet.remark("shifted", scores, x)
+        powers = sheet.map("exp", exp(slot(0)), x, symbol=sheet.symbol("E"), role="exp")
         return _shares(sheet, powers)
 
 
 def renormalised(sheet: Sheet, weights: Step, keep: Step) -> Step:
     """Each row of given weights cut down to what `keep` (1 or 0) leaves, and divided by what is left, n × m."""
     with sheet.group("renormalise", order="by row"):
-        return _shares(sheet, sheet.map("kept", slot(0) * slot(1), weights, keep, symbol=name("A_kept")))
+        law = slot(0) * slot(1)
+        return _shares(sheet, sheet.map("kept", law, weights, keep, symbol=sheet.symbol("A_kept"), role="kept"))
 
 
 def _shares(sheet: Sheet, parts: Step) -> Step:
-    total = sheet.reduce("row_sum", "sum", parts, symbol=name("r"))
+    total = sheet.reduce("row_sum", "sum", parts, symbol=sheet.symbol("r"), role="row_sum")
     return sheet.map("A", slot(0) / slot(1), parts, total, role="weights", rows_sum_to_one=True)
 
+
+def softmax_alone(sheet: Sheet, given: Softmax, show: Show) -> Step:
+    """`kind: softmax`: rows of scores, divided by a temperature and masked if the problem says so, then softmax."""
+    rows, columns = Axis(given.tokens, "row"), Axis(given.vocabulary, "column")
+    masks.conventions(sheet, given.mask)
+    with sheet.group("given"):
+        x = sheet.given("x", given.x, rows=rows, columns=columns, role="scores")
+    if given.temperature:
+        value, written = given.temperature
+        with sheet.group("temperature"):
+            law = slot(0) / number(value, written, "T")
+            x = sheet.map("scaled", law, x, symbol=Expr("tilde", x.symbol), role="scaled")
+    if given.mask:
+        with sheet.group("mask"):
+            M = masks.added(sheet, given.mask, rows, columns, x.shape)
+            x = sheet.map("masked", slot(0) + slot(1), x, M, symbol=sheet.symbol("x_masked"), role="masked")
+            if given.masked_row == "error":
+                masks.refuse_empty_rows(M, x.values > -np.inf)
+    return softmax(sheet, x, shift=show.shift)

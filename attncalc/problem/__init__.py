@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Callable
@@ -13,16 +14,24 @@ import yaml
 
 from attncalc.errors import UsageError
 from attncalc.problem import attention as _attention
+from attncalc.problem import softmax as _softmax
 from attncalc.problem.attention import Attention, Scale
 from attncalc.problem.decoding import decode
-from attncalc.problem.matrices import matrix_from_bytes
+from attncalc.problem.heads import Head
+from attncalc.problem.masks import Mask
 from attncalc.problem.nodes import MapNode, Node, compose, is_empty
 from attncalc.problem.readers import anything, choice, scalar, text
 from attncalc.problem.schema import Key, Reading, Table, later, nearest
-from attncalc.problem.show import Show, show
+from attncalc.problem.show import show
+from attncalc.problem.softmax import Softmax
 from attncalc.problem.source import Source, one_line, short
+from attncalc.problem.standalone import mask_matrix_from_bytes, matrix_from_bytes, padding_vector
+from attncalc.show import Show
 
-__all__ = ["Attention", "Problem", "Scale", "Show", "load", "matrix_from_bytes", "parse"]
+__all__ = [
+    "Attention", "Head", "Mask", "Problem", "Scale", "Show", "Softmax", "load", "mask_matrix_from_bytes",
+    "matrix_from_bytes", "padding_vector", "parse", "read",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -46,18 +55,21 @@ class Kind(NamedTuple):
     """One kind of problem: its keys, and what makes a checked dataclass of their values."""
 
     keys: Table
-    build: Callable[[Source, Reading], Attention]
+    build: Callable[[Source, Reading], Any]
 
 
-KINDS = {"attention": Kind(_attention.KEYS, _attention.attention)}
+KINDS = {
+    "attention": Kind(_attention.KEYS, _attention.attention),
+    "softmax": Kind(_softmax.KEYS, _softmax.softmax),
+}
 LATER_KINDS = (
-    "softmax", "positions", "rotary", "layer-norm", "rms-norm", "feed-forward", "gate", "residual", "experts", "output",
+    "positions", "rotary", "layer-norm", "rms-norm", "feed-forward", "gate", "residual", "experts", "output",
     "loss", "size", "encoder", "decoder", "encoder-decoder",
 )  # fmt: skip
 
 # Keys of other kinds, so that a forgotten `kind` isn't called a misspelt key.
 _OF_LATER_KINDS = (
-    "x", "temperature", "length", "width", "base", "columns", "pairs", "start", "rotary_dim", "ntk", "angles",
+    "length", "width", "base", "columns", "pairs", "start", "rotary_dim", "ntk", "angles",
     "degrees", "cos", "sin", "eps", "eps_in", "variance", "gain", "bias", "W_1", "b_1", "W_2", "b_2", "W_gate",
     "b_gate", "activation", "value", "gate", "f", "router", "experts", "top_k", "top_p", "normalise", "renormalise",
     "W", "b", "tied", "logits", "probabilities", "targets", "reduction", "layers", "d_model", "d_ff", "batch", "bytes",
@@ -84,25 +96,36 @@ KEYS = Table(
         Key("published", anything, None, "figures printed elsewhere, by step id, for marking"),
     ),
     later=dict.fromkeys(_OF_LATER_KINDS, ""),
+    elsewhere={key.name: f"kind: {name}" for name, kind in KINDS.items() for key in kind.keys.keys},
 )
 
 
 def load(path: str | os.PathLike[str]) -> Problem:
     """The problem in a file; "-" is standard input. Raises UsageError where it can't be read, else as parse does."""
     name = os.fspath(path)
-    if name == "-":
-        return parse(sys.stdin.buffer.read(), "<stdin>")
+    data = read(name)
+    return parse(data, "<stdin>", Path()) if name == "-" else parse(data, name, Path(name).parent)
+
+
+def read(name: str) -> bytes:
+    """The bytes of a file; "-" is standard input. Raises UsageError where it can't be read."""
     try:
-        data = Path(name).read_bytes()
+        if name == "-":
+            if sys.stdin is None:
+                raise OSError(errno.EBADF, "it is closed")
+            return sys.stdin.buffer.read()
+        return Path(name).read_bytes()
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         reason = getattr(error, "strerror", None) or str(error)
-        raise UsageError(f"can't read {one_line(name)}: {reason}", "give the path of a problem file, or -") from None
-    return parse(data, name)
+        raise UsageError(f"can't read {one_line(name)}: {reason}", "give the path of a file, or -") from None
 
 
-def parse(data: bytes, name: str = "<text>") -> Problem:
-    """The problem in some bytes. Raises ProblemError for all that can't be used, with its place."""
-    source = decode(data, name)
+def parse(data: bytes, name: str = "<text>", folder: Path | None = None) -> Problem:
+    """The problem in some bytes. Raises ProblemError for all that can't be used, with its place.
+
+    `folder` is where the files that it names are; None: it may not name any.
+    """
+    source = replace(decode(data, name), folder=folder)
     root = compose(source)
     if root is None:
         raise source.error_at(1, 1, "", "expected a mapping at top level", "the file is empty")

@@ -1,16 +1,19 @@
-"""`kind: attention`: its keys, the four places a calculation can start from, and which shapes must agree."""
+"""`kind: attention`: its keys, and what a calculation of it can be given."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from attncalc.problem.masks import mask
+from attncalc.problem import fitting, masks
+from attncalc.problem.heads import Head, Heads, SaidHeads, check_heads, heads
+from attncalc.problem.mask_entries import padding
+from attncalc.problem.masks import Asked, Mask, mask
 from attncalc.problem.matrices import matrix, row_vector, weights
 from attncalc.problem.nodes import MapNode, Node
 from attncalc.problem.readers import choice, labels, none_of, positive, scalar, whole
 from attncalc.problem.schema import Key, Reading, Table, nested
-from attncalc.problem.source import Source, counted
-from attncalc.problem.starts import START_OF, Start, check_shapes, find_start
+from attncalc.problem.source import Source
+from attncalc.problem.starts import find_start
 from attncalc.steps import Matrix
 
 LARGEST_D_K = 1_000_000_000
@@ -27,27 +30,47 @@ class Scale:
 
 @dataclass(frozen=True, eq=False)
 class Attention:
-    """One attention of n queries over m keys. What isn't given is None; biases are 1 × d."""
+    """One attention of n queries over m keys. What isn't given is None; biases are 1 × d.
+
+    Matrices have the shapes that they have in the file: where `orientation` is out-in, weights are out × in.
+    """
 
     start: str  # H, QKV, S or A: what the calculation starts from
     tokens: tuple[str, ...] | None  # n labels of the queries
     memory_tokens: tuple[str, ...] | None  # m labels of the keys and values; None: the same as tokens
-    d_k: int | None  # None where nothing gives it and nothing needs it
+    d_k: int | None  # of one head; None where nothing gives it and nothing needs it
     scale: Scale
-    causal: bool
+    mask: Mask
     masked_row: str  # zero or error
+    heads: int = 1
+    kv_heads: int = 1  # divides heads; query head h uses key/value head h * kv_heads // heads (from 0)
+    d_v: int | None = None  # of one head; None where there are no values
+    split: str = "projection"  # or input: head h gets its columns of H (and of memory)
+    orientation: str = "in-out"  # or out-in
+    softcap: tuple[float, str] | None = None  # the cap and how it was written
     H: Matrix | None = None  # n × d_model
-    W_Q: Matrix | None = None  # d_model × d_k
-    W_K: Matrix | None = None  # d_model × d_k
-    W_V: Matrix | None = None  # d_model × d_v
+    memory: Matrix | None = None  # m × its own d_model; K and V come from it
+    W_Q: Matrix | None = None  # d_model × (heads · d_k)
+    W_K: Matrix | None = None  # d_model × (kv_heads · d_k)
+    W_V: Matrix | None = None  # d_model × (kv_heads · d_v)
     b_Q: Matrix | None = None
     b_K: Matrix | None = None
     b_V: Matrix | None = None
-    Q: Matrix | None = None  # n × d_k
-    K: Matrix | None = None  # m × d_k
-    V: Matrix | None = None  # m × d_v
+    W_QKV: Matrix | None = None  # W_Q, W_K and W_V side by side (out-in: one below the other)
+    b_QKV: Matrix | None = None
+    Q: Matrix | None = None  # n × (heads · d_k)
+    K: Matrix | None = None  # m × (kv_heads · d_k)
+    V: Matrix | None = None  # m × (kv_heads · d_v)
     S: Matrix | None = None  # n × m
     A: Matrix | None = None  # n × m
+    W_O: Matrix | None = None  # (heads · d_v) × any
+    b_O: Matrix | None = None
+    per_head: tuple[Head, ...] = ()  # heads that are given one by one; W_Q to b_V above are then None
+
+    @property
+    def causal(self) -> bool:
+        """mask.causal, for code that knows no other mask yet."""
+        return self.mask.causal
 
 
 _SCALES = ("sqrt_d_k", "none")
@@ -69,83 +92,80 @@ def scale(source: Source, node: Node, path: str) -> Scale:
     return Scale("divide", *positive(source, node, path))
 
 
-MEMORY_KEYS = Table((Key("tokens", labels, None, "labels of the keys and values"),), later={"H": ""})
+MEMORY_KEYS = Table((
+    Key("tokens", labels, None, "labels of the keys and values"),
+    Key("H", matrix, None, "the rows that K and V come from, m × the rows of W_K"),
+))  # fmt: skip
 
 KEYS = Table(
     (
         Key("tokens", labels, None, "labels of the rows"),
         Key("H", matrix, None, "the rows that attend, n × d_model"),
-        Key("W_Q", matrix, None, "weights of the queries, d_model × d_k: Q = H W_Q"),
-        Key("W_K", matrix, None, "weights of the keys, d_model × d_k"),
-        Key("W_V", matrix, None, "weights of the values, d_model × d_v"),
+        Key("W_Q", matrix, None, "weights of the queries, d_model × (heads · d_k): Q = H W_Q"),
+        Key("W_K", matrix, None, "weights of the keys, d_model × (kv_heads · d_k)"),
+        Key("W_V", matrix, None, "weights of the values, d_model × (kv_heads · d_v); d_v is d_k if nothing says it"),
         Key("b_Q", row_vector, None, "bias of the queries, one entry a column of W_Q"),
         Key("b_K", row_vector, None, "bias of the keys"),
         Key("b_V", row_vector, None, "bias of the values"),
-        Key("Q", matrix, None, "queries, n × d_k, instead of H and weights"),
-        Key("K", matrix, None, "keys, m × d_k"),
-        Key("V", matrix, None, "values, m × d_v; without them the solution ends with the weights"),
+        Key("W_QKV", matrix, None, "W_Q, W_K and W_V side by side, instead of the three"),
+        Key("b_QKV", row_vector, None, "bias of W_QKV"),
+        Key("Q", matrix, None, "queries, n × (heads · d_k), instead of H and weights"),
+        Key("K", matrix, None, "keys, m × (kv_heads · d_k)"),
+        Key("V", matrix, None, "values, m × (kv_heads · d_v); without them the solution ends with the weights"),
         Key("S", matrix, None, "scores before scaling, n × m, instead of Q and K"),
         Key("A", weights, None, "weights, n × m, instead of scores; a mask renormalises each row"),
-        Key("d_k", whole(1, LARGEST_D_K), None, "width of a key; needed where only S is given"),
+        Key("W_O", matrix, None, "weights of the output, (heads · d_v) × any width; drawn ones are as wide as H"),
+        Key("b_O", row_vector, None, "bias of the output"),
+        Key("orientation", choice("in-out", "out-in"), "in-out", "out-in: weights are stored transposed, out × in"),
+        Key("heads", heads, SaidHeads(1), "how many heads, or a list of {W_Q, W_K, W_V, b_Q, b_K, b_V}"),
+        Key("kv_heads", whole(1, 1_000_000), None, "how many heads of keys and values; heads, if nothing is said"),
+        Key("split", choice("projection", "input"), "projection", "input: each head of a list gets its columns of H"),
+        Key("d_k", whole(1, LARGEST_D_K), None, "width of a key of one head; needed where only S is given"),
         Key("scale", scale, Scale("sqrt_d_k"), "sqrt_d_k, none, a number that divides, or {multiply: number}"),
-        Key("mask", mask, False, "none, causal, or {causal: yes}: no query sees a later key"),
+        Key("softcap", positive, None, "c: scaled scores s become c · tanh(s / c)"),
+        Key("mask", mask, Asked(), "none, causal, {causal, align, past, window, keep, hide, add}, or rows to add"),
+        Key("padding", padding, None, "one entry a key: 1 for a token, 0 for padding, which nothing sees"),
         Key("masked_row", choice("zero", "error"), "zero", "a row with nothing visible: weights 0, or an error"),
-        Key("memory", nested(MEMORY_KEYS), None, "{tokens: [..]}: labels of the keys and values"),
+        Key("memory", nested(MEMORY_KEYS), None, "{tokens: [..], H: [..]}: what keys and values come from"),
     ),
-    later={
-        "heads": "1", "kv_heads": "1", "split": "projection", "orientation": "in-out", "position": "none",
-        "vocabulary": "", "embedding": "", "input": "", "W_QKV": "", "b_QKV": "", "W_O": "", "b_O": "",
-        "padding": "", "softcap": "", "draw": "",
-    },
+    later={"position": "none", "vocabulary": "", "embedding": "", "input": "", "draw": ""},
 )  # fmt: skip
 
 
 def attention(source: Source, said: Reading) -> Attention:
     """The Attention that a file's keys give. Raises ProblemError where keys or shapes don't go together."""
+    counts = check_heads(source, said)
     start = find_start(source, said)
-    columns = check_shapes(source, start, said)
-    _check_memory(source, start, said)
-    _check_scale(source, start, said)
-    _check_causal(source, start, said)
+    fitting.check_keys(source, said, start, counts)
+    sizes = fitting.fitted(source, said, start, counts)
+    fitting.check_labels(source, said, sizes)
+    visible = masks.check(
+        source, said["mask"], said["padding"], sizes, heads=counts.count, on_weights=start.name == "A"
+    )
     memory = said["memory"]
-    names = (*start.needs, *start.may)
+    found = {operand.name: operand.matrix for operand in sizes.operands}
     return Attention(
         start=start.name,
         tokens=said["tokens"],
         memory_tokens=memory["tokens"] if memory else None,
-        d_k=columns if columns is not None else said["d_k"],
+        d_k=sizes.get("d_k") or said["d_k"],
         scale=said["scale"],
-        causal=said["mask"],
+        mask=visible,
         masked_row=said["masked_row"],
-        **{name: said[name] for name in names},
+        heads=counts.count,
+        kv_heads=counts.kv_count,
+        d_v=sizes.get("d_v") if start.name == "H" or "V" in found else None,
+        split=said["split"],
+        orientation=said["orientation"],
+        softcap=said["softcap"],
+        memory=found.get("memory.H"),
+        per_head=_per_head(counts, found),
+        **{name: found[name] for name in (*start.needs, *start.may, "W_O", "b_O") if name in found},
     )
 
 
-def _check_memory(source: Source, start: Start, said: Reading) -> None:
-    if start is START_OF["H"] and "memory" in said:
-        raise source.error(said.at("memory"), "memory", "no H of its own",
-                           "give Q, K and V (a later version of attncalc reads memory.H)")  # fmt: skip
-    queries, keys = start.queries.count(said), start.keys.count(said)
-    if "tokens" in said and "memory" not in said and queries != keys:
-        what = f"labels for the rows, but none for {counted(keys, 'key')}"
-        raise source.error(said.at("tokens"), "tokens", what, "add memory: {tokens: [..]}, or leave tokens out")
-    if "memory" in said and said["memory"]["tokens"] is None:
-        raise source.error(said.at("memory"), "memory", "says nothing", "write {tokens: [..]}")
-
-
-def _check_scale(source: Source, start: Start, said: Reading) -> None:
-    if start is START_OF["A"]:
-        for name in ("scale", "d_k"):
-            if name in said:
-                raise source.error(said.at(name), name, "not used where A is given", "leave it out")
-    if start is START_OF["S"] and said["scale"].kind == "sqrt_d_k" and said["d_k"] is None:
-        raise source.error(said.at("S"), "d_k", "missing",
-                           "S is divided by √d_k: give d_k, or scale: none if that is done")  # fmt: skip
-
-
-def _check_causal(source: Source, start: Start, said: Reading) -> None:
-    queries, keys = start.queries.count(said), start.keys.count(said)
-    if said["mask"] and queries != keys:
-        what = f"causal needs align, as keys differ in number from queries: {keys} and {queries}"
-        raise source.error(said.at("mask"), "mask", what,
-                           "align: start or align: end comes in a later version of attncalc")  # fmt: skip
+def _per_head(counts: Heads, found: dict[str, Matrix]) -> tuple[Head, ...]:
+    return tuple(
+        Head(**{name: found[f"heads[{number}].{name}"] for name in head})
+        for number, (_, head) in enumerate(counts.each, start=1)
+    )

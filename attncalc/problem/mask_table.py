@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from attncalc.problem.masks import Mask
 from attncalc.steps import Matrix
 
 
 @dataclass(frozen=True, eq=False)
 class MaskTable:
-    """A causal mask over `size` positions; S, scores that are ready for softmax, or A, weights, are size × size."""
+    """A mask over `size` positions; S, scores that are ready for softmax, or A, weights, are size × size."""
 
     size: int
+    mask: Mask
     tokens: tuple[str, ...] | None = None
     S: Matrix | None = None
     A: Matrix | None = None

@@ -1,37 +1,86 @@
-"""Readers of matrices: lists of rows -> Matrix, with the cell and the place of whatever is wrong."""
+"""Readers of matrices: lists of rows, files or forms -> Matrix, with the cell and the place of whatever is wrong."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import yaml
 
 from attncalc.errors import ProblemError
+from attncalc.problem import files
 from attncalc.problem.decoding import decode
-from attncalc.problem.nodes import ListNode, MapNode, Node, compose
+from attncalc.problem.forms import Form, Identity, Random, random
+from attncalc.problem.nodes import ListNode, MapNode, Node
 from attncalc.problem.numbers import NotANumber, number
-from attncalc.problem.readers import labels, not_a_number
-from attncalc.problem.schema import Reader, later
+from attncalc.problem.readers import not_a_number
 from attncalc.problem.source import Source, counted, look_alike
+from attncalc.rounding import Flags, Floats
 from attncalc.steps import Matrix
 
-LATER_FORMS = ("file", "random")  # mappings that stand for a matrix, in a later version
-_significant = re.compile(r"^(?!\s*(?:#|$)).*$", re.MULTILINE)
-_starts_a_row = re.compile(r"\s*[+−-]?\.?[0-9]").match
+Given: TypeAlias = Matrix | Form  # what a key may hold; a Form is sized later
 _field = re.compile(r"[^,\s]+|(?<=,)(?=\s*(?:,|$))|^(?=\s*,)")
 
 
-def matrix(source: Source, node: Node, path: str) -> Matrix:
-    """A list of rows of numbers, all as long as one another."""
-    if not isinstance(node, ListNode):
-        raise _not_rows(source, node, path)
+class Entries(NamedTuple):
+    """What the entries of a matrix may be: texts, which may raise NotANumber; figures of an array; and draws."""
+
+    text: Callable[[str], tuple[float, str]]
+    array: Callable[[Floats], Flags]
+    low: float = -np.inf
+    high: float = np.inf
+
+
+def _weight(text: str) -> tuple[float, str]:
+    value, written = number(text)
+    if value < 0:
+        raise NotANumber("{0} is below 0", "weights are 0 or more; give scores as S")
+    return value, written
+
+
+FIGURES = Entries(number, np.isfinite)
+WEIGHTS = Entries(_weight, lambda values: np.isfinite(values) & (values >= 0), low=0)
+
+
+def matrix(source: Source, node: Node, path: str, entries: Entries = FIGURES) -> Given:
+    """A list of rows, all as long as one another; or identity, or {file: ..}, or {random: ..}."""
+    if isinstance(node, ListNode):
+        return rows(source, node, path, entries)
+    return _described(source, node, path, entries, vector=False)
+
+
+def row_vector(source: Source, node: Node, path: str, entries: Entries = FIGURES) -> Given:
+    """A 1 × d Matrix from one row, flat ([1, 2]) or as a list of one row ([[1, 2]]); or from a file, or draws."""
+    if isinstance(node, ListNode) and node.items and not any(isinstance(item, ListNode) for item in node.items):
+        values, written = _row(source, node, path, None, entries)
+        return Matrix(np.array([values]), np.array([written], dtype=object))
+    if isinstance(node, ListNode):
+        given: Given = rows(source, node, path, entries)
+    else:
+        given = _described(source, node, path, entries, vector=True)
+    if isinstance(given, Identity):
+        raise source.error(node, path, "identity is a matrix, but it is one row", "write [1, 2]")
+    count = given.rows if isinstance(given, Random) else len(given.values)
+    if count not in (None, 1):
+        raise source.error(node, path, f"{count} rows, but it is one row", "write [1, 2]")
+    return given
+
+
+def weights(source: Source, node: Node, path: str) -> Given:
+    """A matrix of attention weights: none below 0."""
+    return matrix(source, node, path, WEIGHTS)
+
+
+def rows(source: Source, node: ListNode, path: str, entries: Entries = FIGURES) -> Matrix:
+    """A Matrix from a list of rows that are written out."""
     values: list[list[float]] = []
     written: list[list[str]] = []
     for index, row in enumerate(node.items):
         if not isinstance(row, ListNode):
             raise _not_rows(source, row if index else node, path)
-        row_values, row_written = _row(source, row, path, index)
+        row_values, row_written = _row(source, row, path, index, entries)
         if len(row_values) != len(values[0] if values else row_values):
             what = f"{counted(len(row_values), 'number')}, but the rows above have {len(values[0])}"
             raise source.error(row, source.cell(path, index), what, "give every row the same length")
@@ -42,68 +91,68 @@ def matrix(source: Source, node: Node, path: str) -> Matrix:
     return Matrix(np.array(values), np.array(written, dtype=object))
 
 
-def row_vector(source: Source, node: Node, path: str) -> Matrix:
-    """A 1 × d Matrix from one row, flat ([1, 2]) or as a list of one row ([[1, 2]])."""
-    if isinstance(node, ListNode) and node.items and not any(isinstance(item, ListNode) for item in node.items):
-        values, written = _row(source, node, path, None)
-        return Matrix(np.array([values]), np.array([written], dtype=object))
-    vector = matrix(source, node, path)
-    if len(vector.values) != 1:
-        raise source.error(node, path, f"{len(vector.values)} rows, but it is one row", "write [1, 2]")
-    return vector
+def plain_rows(source: Source) -> ListNode:
+    """Lines of figures as the nodes that YAML would have given, so that one reader serves both."""
+    found = ListNode(_scalar("", 0, 0))
+    for number_of_line, line in enumerate(re.split("\r\n|[\n\r]", source.text)):
+        content = line.partition("#")[0].rstrip()
+        if content.strip():
+            row = ListNode(_scalar("", number_of_line, 0))
+            row.items = [_scalar(match[0], number_of_line, match.start()) for match in _field.finditer(content)]
+            found.items.append(row)
+    return found
 
 
-def weights(source: Source, node: Node, path: str) -> Matrix:
-    """A matrix of attention weights: none below 0."""
-    given = matrix(source, node, path)
-    if given.values.min() < 0:
-        i, j = (int(index) for index in np.argwhere(given.values < 0)[0])
-        rows = node.items if isinstance(node, ListNode) else []
-        row = rows[i]
-        cell = row.items[j] if isinstance(row, ListNode) else row
-        what = f"{given.written[i, j]} is below 0"
-        raise source.error(cell, source.cell(path, i, j), what, "weights are 0 or more; give scores as S")
-    return given
+def _described(source: Source, node: Node, path: str, entries: Entries, vector: bool) -> Given:
+    if isinstance(node, yaml.ScalarEvent) and node.value == "identity":
+        return Identity()
+    if isinstance(node, MapNode) and "file" in node.entries:
+        return _from_file(source, node, path, entries, vector)
+    if isinstance(node, MapNode) and "random" in node.entries:
+        return random(source, node, path, entries.low, entries.high)
+    raise _not_rows(source, node, path)
 
 
-READERS: dict[str, Reader] = {"S": matrix, "A": weights}
+def _from_file(source: Source, node: Node, path: str, entries: Entries, vector: bool) -> Matrix:
+    said, ending, data = files.contents(source, node, path)
+    if ending in (".csv", ".txt"):
+        name = str(source.folder / said["file"]) if source.folder else said["file"]
+        table = decode(data, name)
+        table = Source(name, table.text, source.count_from)
+        return rows(table, plain_rows(table), path, entries)
+    values = files.array(source, said, path, data, ending)
+    if values.ndim == 1:
+        if not vector:
+            error = files.NotUsable(f"{len(values)} figures in one dimension, not rows", "save a matrix")
+            raise files.unusable(source, said, path, error)
+        values = values[None, :]
+    bad = np.argwhere(~entries.array(values))
+    if len(bad):
+        i, j = (int(index) for index in bad[0])
+        try:
+            entries.text(text_of(values[i, j]))
+        except NotANumber as error:
+            at = source.cell(path, i, j)
+            raise not_a_number(source, said.at("file"), at, text_of(values[i, j]), error) from None
+    return Matrix(values, None)
 
 
-def matrix_from_bytes(data: bytes, name: str, key: str) -> tuple[Matrix, tuple[str, ...] | None]:
-    """The matrix `key` ("S" or "A") of a file, and its tokens where it has some.
-
-    The file holds a YAML list of rows, or a mapping with `key` and perhaps `tokens` (whatever else it holds is left
-    alone), or plain rows of figures with spaces, tabs or commas between them. Raises ProblemError.
-    """
-    source = decode(data, name)
-    first = _significant.search(source.text)
-    if first is not None and _starts_a_row(first[0]):
-        return READERS[key](source, _plain_rows(source), key), None
-    node = compose(source)
-    if node is None:
-        raise source.error_at(1, 1, key, "missing", "the file is empty")
-    if not isinstance(node, MapNode):
-        return READERS[key](source, node, key), None
-    if key not in node.entries:
-        raise source.error(node, key, "missing", f"write {key}: followed by rows of figures")
-    given: Matrix = READERS[key](source, node.entries[key].value, key)
-    tokens = node.entries.get("tokens")
-    if tokens is None:
-        return given, None
-    texts = labels(source, tokens.value, "tokens")
-    if len(texts) != len(given.values):
-        what = f"{counted(len(texts), 'label')}, but {key} has {counted(len(given.values), 'row')}"
-        raise source.error(tokens.value, "tokens", what, "give one a row")
-    return given, texts
+def text_of(value: float) -> str:
+    """A figure of an array as it would be typed."""
+    text = f"{value:.17g}"
+    return number(text)[1] if np.isfinite(value) else text
 
 
-def _row(source: Source, row: ListNode, path: str, index: int | None) -> tuple[list[float], list[str]]:
+def _row(
+    source: Source, row: ListNode, path: str, index: int | None, entries: Entries
+) -> tuple[list[float], list[str]]:
     """The figures of row `index`, from 0; None for the only row of a flat vector."""
     values: list[float] = []
     written: list[str] = []
+    read = entries.text
     for column, cell in enumerate(row.items):
         try:
-            value, text = number(cell.value)  # type: ignore[union-attr]  # a list has no value: told apart below
+            value, text = read(cell.value)  # type: ignore[union-attr]  # a list has no value: told apart below
         except (NotANumber, AttributeError) as error:
             place = source.cell(path, column) if index is None else source.cell(path, index, column)
             raise _bad_cell(source, cell, place, error) from None
@@ -120,26 +169,8 @@ def _bad_cell(source: Source, cell: Node, place: str, error: Exception) -> Probl
 
 
 def _not_rows(source: Source, node: Node, path: str) -> ProblemError:
-    if isinstance(node, yaml.ScalarEvent) and node.value == "identity":
-        return later(source, node, path, "identity")
-    if isinstance(node, MapNode):
-        for form in LATER_FORMS:
-            if form in node.entries:
-                return later(source, node, path, f"{{{form}: ..}}")
     hint = look_alike(node.value) if isinstance(node, yaml.ScalarEvent) else ""
     return source.error(node, path, "must be a list of rows", hint or "write [[1, 2], [3, 4]]")
-
-
-def _plain_rows(source: Source) -> ListNode:
-    """Lines of figures as the nodes that YAML would have given, so that one reader serves both."""
-    rows = ListNode(_scalar("", 0, 0))
-    for number_of_line, line in enumerate(re.split("\r\n|[\n\r]", source.text)):
-        content = line.partition("#")[0].rstrip()
-        if content.strip():
-            row = ListNode(_scalar("", number_of_line, 0))
-            row.items = [_scalar(match[0], number_of_line, match.start()) for match in _field.finditer(content)]
-            rows.items.append(row)
-    return rows
 
 
 def _scalar(value: str, line: int, column: int) -> yaml.ScalarEvent:

@@ -13,8 +13,9 @@ from attncalc.problem.numbers import NotANumber, number
 from attncalc.problem.schema import Reader, nearest
 from attncalc.problem.source import Source, either, look_alike, short
 
-_SWITCHES = {"true": True, "yes": True, "false": False, "no": False}
+SWITCHES = {"true": True, "yes": True, "false": False, "no": False}
 _whole = re.compile(r"\+?(0|[1-9][0-9]{0,15})").fullmatch
+_integer = re.compile(r"([+\-−]?)(0|[1-9][0-9]{0,15})").fullmatch
 
 
 def scalar(source: Source, node: Node, path: str, wanted: str) -> str:
@@ -57,9 +58,9 @@ def none_of(source: Source, node: Node, path: str, value: str, names: tuple[str,
 def switch(source: Source, node: Node, path: str) -> bool:
     """true or false, yes or no, in any case."""
     value = scalar(source, node, path, "true or false")
-    if value.lower() not in _SWITCHES:
+    if value.lower() not in SWITCHES:
         raise source.error(node, path, f'"{short(value)}" is not true or false', "yes and no are read too")
-    return _SWITCHES[value.lower()]
+    return SWITCHES[value.lower()]
 
 
 def whole(low: int, high: int) -> Reader:
@@ -72,6 +73,21 @@ def whole(low: int, high: int) -> Reader:
             what = f"{short(value) or 'an empty text'} is not a whole number from {low} to {high}"
             raise source.error(node, path, what, look_alike(value))
         return int(match[1])
+
+    return read
+
+
+def integer(low: int, high: int) -> Reader:
+    """A whole number within bounds that may be below 0."""
+
+    def read(source: Source, node: Node, path: str) -> int:
+        value = scalar(source, node, path, "a whole number")
+        match = _integer(value)
+        number = int(match[2]) * (-1 if match[1] in ("-", "−") else 1) if match else high + 1
+        if not low <= number <= high:
+            what = f"{short(value) or 'an empty text'} is not a whole number from {low} to {high}"
+            raise source.error(node, path, what, look_alike(value))
+        return number
 
     return read
 

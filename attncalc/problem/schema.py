@@ -52,13 +52,15 @@ class Reading:
 @dataclass(frozen=True)
 class Table:
     """The keys of one mapping. `later` are keys of the format that this version can't carry out, each with the one
-    value that asks for nothing and is let through, or "" where there is none."""
+    value that asks for nothing and is let through, or "" where there is none. `elsewhere` are keys that this version
+    reads in another place, each with that place."""
 
     keys: tuple[Key, ...]
     later: Mapping[str, str] = field(default_factory=dict)
+    elsewhere: Mapping[str, str] = field(default_factory=dict)
 
     def __add__(self, other: Table) -> Table:
-        return Table(self.keys + other.keys, {**self.later, **other.later})
+        return Table(self.keys + other.keys, {**self.later, **other.later}, {**self.elsewhere, **other.elsewhere})
 
     def read(self, source: Source, node: Node, path: str = "") -> Reading:
         """Every value of a mapping, in the order of the file; defaults for the keys that aren't there."""
@@ -87,6 +89,8 @@ class Table:
         inner = f"{path}.{name}" if path else name
         if name in self.later:
             return later(source, key, inner)
+        if name in self.elsewhere:
+            return source.error(key, path, f"unknown key {name}", f"it is a key of {self.elsewhere[name]}")
         hint = _spelling(name) or nearest(name, [*(row.name for row in self.keys), *self.later])
         return source.error(key, path, f"unknown key {short(name)}" if name else "an empty key", hint)
 

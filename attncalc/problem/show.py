@@ -3,41 +3,17 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, fields, replace
-from typing import Any
 
 from attncalc.problem.nodes import MapNode, Node, is_empty
 from attncalc.problem.readers import choice, whole
 from attncalc.problem.schema import Key, Reading, Table
 from attncalc.problem.source import Source, short
 from attncalc.rounding import Rule
+from attncalc.show import Show
 
 MOST_DECIMALS = 12
 _step_id = re.compile(r"[A-Za-z][A-Za-z0-9_]*(\.[A-Za-z][A-Za-z0-9_]*)*").fullmatch
 _decimals = whole(0, MOST_DECIMALS)
-
-
-@dataclass(frozen=True)
-class Show:
-    """How a solution is shown."""
-
-    rule: Rule = field(default_factory=Rule)
-    count_from: int = 1  # or 0
-    detail: str | None = None  # full, matrices or result; None: nothing said
-    weighted_sum: str = "components"  # or vectors
-    exponentials: str = "list"  # or equations
-    shift: str = "needed"  # or max
-
-    def changed(self, **changes: Any) -> Show:
-        """A Show with some fields, of its own or of its rule, set anew; None leaves a field as it is.
-
-        `decimals` replaces the whole mapping of decimals. The values are the caller's to check.
-        """
-        changes = {name: value for name, value in changes.items() if value is not None}
-        if "decimals" in changes:
-            changes.setdefault("by_step", {})
-        of_rule = {each.name: changes.pop(each.name) for each in fields(Rule) if each.name in changes}
-        return replace(self, **{"rule": replace(self.rule, **of_rule), **changes})
 
 
 def decimals(source: Source, node: Node, path: str) -> tuple[int, dict[str, int]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol
 
 from attncalc.errors import ProblemError
@@ -27,11 +28,15 @@ class Placed(Protocol):
 
 @dataclass(frozen=True)
 class Source:
-    """One text with the name the user gave it; `count_from` is where indices in messages start (0 or 1)."""
+    """One text with the name the user gave it; `count_from` is where indices in messages start (0 or 1).
+
+    `folder` is where the files that it names are; None: it can't name any.
+    """
 
     name: str
     text: str = ""
     count_from: int = 1
+    folder: Path | None = None
 
     def error(self, at: Placed, path: str, what: str, hint: str = "") -> ProblemError:
         """The error of the thing `at`, to be raised by the caller."""

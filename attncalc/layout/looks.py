@@ -1,0 +1,49 @@
+"""How a step is laid out, by the part that it plays: the one table of the layout that names roles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from attncalc.blocks import Prose
+from attncalc.layout import masks, readings
+from attncalc.layout.page import Page
+from attncalc.steps import Step
+
+
+@dataclass(frozen=True)
+class Look:
+    """`work`: its rows are worked out (`rows`), each cell (`cells`), each row as a sum of vectors (`weighted sum`), or
+    nothing beyond its formula (`none`). `row` names its rows and `line` its line in a group that goes row by row, as
+    keys of the wording. `reading` says in words what its rows say. `beside`: given ones stand side by side."""
+
+    work: str = "rows"
+    row: str = "row.other"
+    line: str = "lines.figures"
+    reading: Callable[[Page, Step], tuple[Prose, ...]] | None = None
+    beside: bool = False
+
+
+PLAIN = Look()
+LOOKS = {
+    "weight": Look(beside=True),
+    "query": Look(row="row.query"),
+    "key": Look(row="row.key"),
+    "value": Look(row="row.value"),
+    "scores": Look("cells", line="lines.scores", reading=readings.scores),
+    "scaled": Look(line="lines.scores"),
+    "mask": Look("none", line="lines.mask", reading=masks.seen),
+    "keep": Look("none", line="lines.mask", reading=masks.seen),
+    "masked": Look("none", line="lines.scores"),
+    "row_max": Look(line="lines.row_max"),
+    "shifted": Look(line="lines.shifted"),
+    "exp": Look(line="lines.exp"),
+    "row_sum": Look(line="lines.row_sum"),
+    "kept": Look(line="lines.kept"),
+    "weights": Look(line="lines.weights", reading=readings.weights),
+    "weighted_sum": Look("weighted sum"),
+}
+
+
+def look(step: Step) -> Look:
+    return LOOKS.get(step.role, PLAIN)

@@ -1,0 +1,135 @@
+"""How the keys of an attention go together: which are of use, what size each matrix has, which labels there must be."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from attncalc.problem.heads import Heads
+from attncalc.problem.schema import Reading
+from attncalc.problem.sizes import Fact, Mismatch, Operand, Sizes
+from attncalc.problem.source import Source, counted, look_alike
+from attncalc.problem.starts import FROM_H_AT_ONCE, WEIGHTS, Start, cut_in_three, dimensions, operands
+
+MOST_NAMED = 5  # sides that don't fit, besides the first
+
+
+def check_keys(source: Source, said: Reading, start: Start, heads: Heads) -> None:
+    """Refuse what has no meaning where the calculation starts. Raises ProblemError."""
+    first = start.needs[0]
+    if start.name == "A":
+        for name in ("scale", "d_k", "softcap"):
+            if name in said:
+                raise source.error(said.at(name), name, "not used where A is given", "leave it out")
+    if start.name == "S" and said["scale"].kind == "sqrt_d_k" and said["d_k"] is None:
+        raise source.error(said.at("S"), "d_k", "missing",
+                           "S is divided by √d_k: give d_k, or scale: none if that is done")  # fmt: skip
+    if start.name in ("S", "A") and heads.count > 1:
+        what = f"{heads.count}, but {first} is that of one head"
+        raise source.error(said.at("heads"), "heads", what, "give Q, K and V, or H and weights")
+    if "W_O" in said and start.name != "H" and "V" not in said:
+        raise source.error(said.at("W_O"), "W_O", "not used where no V is given", "give V, or leave it out")
+    if "b_O" in said and "W_O" not in said:
+        raise source.error(said.at("b_O"), "b_O", "not used without W_O", "give W_O; W_O: identity changes nothing")
+    if said["orientation"] == "out-in" and not heads.each and not any(name in said for name in WEIGHTS):
+        raise source.error(said.at("orientation"), "orientation", "not used where no weights are given", "leave it out")
+    if said["split"] == "input":
+        _check_split(source, said, start, heads)
+    _check_memory(source, said, start)
+
+
+def _check_split(source: Source, said: Reading, start: Start, heads: Heads) -> None:
+    if start.name != "H":
+        raise source.error(said.at("split"), "split", "not used where H is not given", "leave it out")
+    if heads.count > 1 and not heads.each:
+        what = f"input needs a list of heads, but heads is {heads.count}"
+        raise source.error(said.at("split"), "split", what, "write heads: [{W_Q: .., W_K: .., W_V: ..}, ..]")
+    if heads.kv_count < heads.count:
+        what = f"input gives each head its own keys, but kv_heads is {heads.kv_count} for {heads.count} heads"
+        raise source.error(said.at("split"), "split", what, "leave kv_heads or split out")
+
+
+def _check_memory(source: Source, said: Reading, start: Start) -> None:
+    if "memory" not in said:
+        return
+    memory: Reading = said["memory"]
+    if start.name != "H" and "H" in memory:
+        raise source.error(memory.at("H"), "memory.H", f"not used where {start.needs[0]} is given", "leave it out")
+    if start.name == "H" and "H" not in memory:
+        raise source.error(said.at("memory"), "memory", "no H of its own",
+                           "give memory: {H: [..]}, which keys and values come from, or Q, K and V")  # fmt: skip
+    if start is FROM_H_AT_ONCE:
+        what = "can't be given together with memory: H gives the queries, memory.H keys and values"
+        raise source.error(said.at("W_QKV"), "W_QKV", what, "give W_Q, W_K and W_V")
+    if "H" not in memory and memory["tokens"] is None:
+        raise source.error(said.at("memory"), "memory", "says nothing", "write {tokens: [..]}")
+
+
+def fitted(source: Source, said: Reading, start: Start, heads: Heads) -> Sizes:
+    """All matrices with their sizes. Raises one ProblemError for all that does not fit."""
+    memory: Reading | None = said["memory"]
+    padding = said["padding"]
+    given = [*operands(start, said, heads), *said["mask"].operands()]
+    if padding is not None:
+        given.append(Operand(padding.name, padding.path, padding.node, padding.given, ("one", "m")))
+    sizes = Sizes(
+        source,
+        given,
+        dimensions(heads, memory=bool(memory and "H" in memory), from_H=start.name == "H",
+                   sliced=said["split"] == "input"),
+        dividers={name: (said.at(at), at) for name in ("heads", "kv_heads")
+                  if (at := name if name in said else "heads") in said},
+        facts=tuple(_facts(said, memory)),
+        defaults=(("d_v", "d_k"), ("d_out", "d_model")),
+        derive=partial(cut_in_three, heads=heads, d_k=said["d_k"]),
+    )  # fmt: skip
+    sizes.solve()
+    found = [*_tokens(said, memory, sizes), *sizes.mismatches(), *_d_k(said, heads, sizes)]
+    if found:
+        first, *others = found
+        what = "; ".join([first.what, *(f"{other.path}: {other.what}" for other in others[:MOST_NAMED])])
+        what += f"; and {len(others) - MOST_NAMED} more" if len(others) > MOST_NAMED else ""
+        hint = look_alike("".join(said["tokens"])) if first.path == "tokens" else ""  # 我，爱 is one token
+        raise source.error(first.node, first.path, what, hint)
+    return sizes
+
+
+def check_labels(source: Source, said: Reading, sizes: Sizes) -> None:
+    """Tokens are those of the queries; keys that are others need labels too."""
+    memory: Reading | None = said["memory"]
+    if "tokens" not in said or (memory and memory["tokens"] is not None):
+        return
+    keys = sizes["m"]
+    if sizes["n"] != keys or (memory and "H" in memory):
+        what = f"labels for the rows, but none for {counted(keys, 'key')}"
+        raise source.error(said.at("tokens"), "tokens", what, "add memory: {tokens: [..]}, or leave tokens out")
+
+
+def _facts(said: Reading, memory: Reading | None) -> list[Fact]:
+    found = [Fact("one", 1, "it is one row")]
+    if said["tokens"] is not None:
+        found.append(Fact("n", len(said["tokens"]), f"tokens has {counted(len(said['tokens']), 'label')}"))
+    if memory and memory["tokens"] is not None:
+        found.append(Fact("m", len(memory["tokens"]), f"memory.tokens has {counted(len(memory['tokens']), 'label')}"))
+    if said["d_k"] is not None:
+        found.append(Fact("d_k", said["d_k"], f"d_k is {said['d_k']}"))
+    return found
+
+
+def _tokens(said: Reading, memory: Reading | None, sizes: Sizes) -> list[Mismatch]:
+    found = []
+    for path, reading, dimension in (("tokens", said, "n"), ("memory.tokens", memory, "m")):
+        if reading is not None and reading["tokens"] is not None and len(reading["tokens"]) != sizes[dimension]:
+            what = f"{counted(len(reading['tokens']), 'label')}, but {sizes.origin(dimension).shown}"
+            found.append(Mismatch(reading.at("tokens"), path, what))
+    return found
+
+
+def _d_k(said: Reading, heads: Heads, sizes: Sizes) -> list[Mismatch]:
+    if said["d_k"] is None or sizes.get("d_k") in (None, said["d_k"]):
+        return []
+    shown = sizes.origin("d_k").shown
+    for operand in sizes.operands:
+        if operand.name in ("W_K", "K"):
+            shown = f"{operand.path} has {operand.shown(operand.axes.index('k'))}"
+            shown += f" for {heads.kv_count} heads" if heads.kv_count > 1 else ""
+    return [Mismatch(said.at("d_k"), "d_k", f"{said['d_k']}, but {shown}")]

@@ -1,0 +1,74 @@
+"""A solution: the steps of a calculation in groups, what they rest on, and what is to be pointed out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from attncalc.steps import Step
+
+
+class Remark(NamedTuple):
+    """Something to point out of some steps, once they are worked: what came out beside what went in."""
+
+    key: str
+    steps: tuple[Step, ...]
+
+
+@dataclass(eq=False)
+class Group:
+    """Steps that belong together: a softmax, a head, a section of the page. It has no law of its own.
+
+    `number` tells groups of one key apart (head 1, head 2); `order` is by step (each matrix whole, one after the other)
+    or by row (row 1 through all steps, then row 2); `function` names a group that is one function of its input:
+    softmax.
+    """
+
+    key: str
+    number: int | None = None
+    order: str = "by step"
+    function: str = ""
+    members: list[Step | Group | Remark] = field(default_factory=list)
+
+    def steps(self) -> Iterator[Step]:
+        """All steps, of inner groups too, in order."""
+        for member in self.members:
+            if isinstance(member, Group):
+                yield from member.steps()
+            elif isinstance(member, Step):
+                yield member
+
+
+class Convention(NamedTuple):
+    """A choice that the figures rest on: ("scale", "sqrt_d_k", {"d_k": 2})."""
+
+    key: str
+    choice: str
+    details: Mapping[str, Any]
+
+
+@dataclass(eq=False)
+class Solution:
+    """The steps of a calculation, in groups, and the conventions that they rest on.
+
+    `in_full_precision` works the same calculation exactly, where this one was carried with rounded figures.
+    """
+
+    root: Group
+    conventions: tuple[Convention, ...]
+    in_full_precision: Callable[[], Solution] | None = None
+
+    @cached_property
+    def steps(self) -> dict[str, Step]:
+        return {step.id: step for step in self.root.steps()}
+
+    @property
+    def result(self) -> Step:
+        return next(reversed(self.steps.values()))
+
+    @cached_property
+    def exact(self) -> Solution | None:
+        """The exact solution beside a carried one; None beside an exact one."""
+        return self.in_full_precision and self.in_full_precision()
