@@ -41,6 +41,7 @@ LOOKS = {
     "row_sum": Look(line="lines.row_sum"),
     "kept": Look(line="lines.kept"),
     "weights": Look(line="lines.weights", reading=readings.weights),
+    "given_weights": Look(line="lines.given", reading=readings.weights),
     "weighted_sum": Look("weighted sum"),
 }
 

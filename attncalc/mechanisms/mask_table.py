@@ -20,7 +20,7 @@ def mask_table(sheet: Sheet, given: MaskTable, show: Show) -> Step:
     masks.conventions(sheet, given.mask, on_weights=given.A is not None)
     if given.A is not None:
         with sheet.group("given"):
-            A = sheet.given("given_A", given.A, symbol=name("A_given"), rows=axis, columns=axis, role="weights")
+            A = sheet.given("given_A", given.A, symbol=name("A_given"), rows=axis, columns=axis, role="given_weights")
         return masked_weights(sheet, A, given.mask, refuse=False)
     with sheet.group("mask"):
         M = masks.added(sheet, given.mask, axis, axis, shape)

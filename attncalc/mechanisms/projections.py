@@ -39,7 +39,7 @@ def stated(sheet: Sheet, given: Any, axes: Mapping[str, Axis | None]) -> Parts:
         if matrix is None:
             continue
         # Weights under a mask are not yet those that the calculation ends with.
-        name = "given_A" if id == "A" and given.mask else id
+        name, role = ("given_A", "given_weights") if id == "A" and given.mask else (id, role)
         symbol = sheet.symbol(LETTERS.get(name, name))
         parts[id] = sheet.given(name, matrix, symbol=symbol, rows=axes[rows], columns=axes[columns], role=role)
     return parts

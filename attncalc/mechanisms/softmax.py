@@ -60,6 +60,7 @@ def softmax_alone(sheet: Sheet, given: Softmax, show: Show) -> Step:
         x = sheet.given("x", given.x, rows=rows, columns=columns, role="scores")
     if given.temperature:
         value, written = given.temperature
+        sheet.convention("temperature", "divides", value=written)
         with sheet.group("temperature"):
             law = slot(0) / number(value, written, "T")
             x = sheet.map("scaled", law, x, symbol=Expr("tilde", x.symbol), role="scaled")
