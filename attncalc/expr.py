@@ -13,16 +13,12 @@ Nothing here knows a format: `precedence` and the names of the operations are al
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from functools import lru_cache, reduce
-from math import isqrt
+from functools import lru_cache
 from typing import Any
 
-import numpy as np
-
-Value = Any  # a float or an array of them: `evaluate` takes and gives both
+from attncalc.operations import FUNCTIONS, OPERATIONS, Operation, Value
 
 
 class Expr:
@@ -155,116 +151,6 @@ def max_of_slots(count: int) -> Expr:
     return function("max", *(slot(k) for k in range(count)))
 
 
-def _total(terms: Iterator[Value]) -> Value:
-    # From left to right, as one adds by hand, and one term at a time: a long sum of large arrays holds two of them.
-    total = next(terms)
-    for term in terms:
-        total = total + term
-    return total
-
-
-def _quotient(arguments: Iterator[Value]) -> Value:
-    # 0/0 is 0: a row with nothing visible has a sum of 0 and gets weights of 0.
-    a, b = np.broadcast_arrays(*arguments)
-    nothing = (a == 0) & (b == 0)
-    return np.divide(a, np.where(nothing, 1.0, b))
-
-
-def _product(arguments: Iterator[Value]) -> Value:
-    a, b = arguments
-    return a * b
-
-
-def _difference(arguments: Iterator[Value]) -> Value:
-    a, b = arguments
-    return a - b
-
-
-def _largest(arguments: Iterator[Value]) -> Value:
-    return reduce(np.maximum, arguments)
-
-
-def _of_one(function: Callable[[Value], Value]) -> Callable[[Iterator[Value]], Value]:
-    return lambda arguments: function(next(arguments))
-
-
-def _all(values: Sequence[Value], exact: Sequence[Value]) -> Value:
-    return reduce(np.logical_and, exact)
-
-
-def _exact_product(values: Sequence[Value], exact: Sequence[Value]) -> Value:
-    zero = reduce(np.logical_or, ((v == 0) & e for v, e in zip(values, exact, strict=True)))
-    return zero | _all(values, exact)
-
-
-def _exact_sum(values: Sequence[Value], exact: Sequence[Value]) -> Value:
-    hidden = reduce(np.logical_or, map(np.isneginf, values))
-    return hidden | _all(values, exact)
-
-
-def _exact_difference(values: Sequence[Value], exact: Sequence[Value]) -> Value:
-    return _exact_sum(values, exact) | (values[0] == values[1])  # the largest score less itself is an exact 0
-
-
-def _exact_quotient(values: Sequence[Value], exact: Sequence[Value]) -> Value:
-    return ((values[0] == 0) & exact[0]) | _all(values, exact)
-
-
-def _exact_exp(values: Sequence[Value], exact: Sequence[Value]) -> Value:
-    return exact[0] & ((values[0] == 0) | np.isneginf(values[0]))  # e^0 is 1 and e^-∞ is 0; no other is a decimal
-
-
-def _exact_root(values: Sequence[Value], exact: Sequence[Value]) -> Value:
-    root = np.sqrt(values[0])
-    return exact[0] & (np.rint(root * 1e6) ** 2 == values[0] * 1e12)  # √4 and √0.25; √2 is no decimal
-
-
-def _exact_largest(values: Sequence[Value], exact: Sequence[Value]) -> Value:
-    largest = reduce(np.maximum, values)
-    return reduce(np.logical_or, ((v == largest) & e for v, e in zip(values, exact, strict=True)))
-
-
-def _rational_quotient(values: Sequence[Fraction]) -> Fraction | None:
-    a, b = values
-    return a / b if b else None if a else Fraction(0)
-
-
-def _rational_root(values: Sequence[Fraction]) -> Fraction | None:
-    root = Fraction(isqrt(values[0].numerator), isqrt(values[0].denominator))
-    return root if root * root == values[0] else None
-
-
-def _exact_at_zero(values: Sequence[Value], exact: Sequence[Value]) -> Value:
-    return exact[0] & (values[0] == 0)
-
-
-@dataclass(frozen=True)
-class Operation:
-    """What an operation computes of its arguments, when its result is still an exact figure, how tightly it binds, and
-    how many decimals its result has where its arguments are decimals (None: it may be no decimal)."""
-
-    evaluate: Callable[[Iterator[Value]], Value]
-    exact: Callable[[Sequence[Value], Sequence[Value]], Value]
-    precedence: int
-    decimals: Callable[[Sequence[int]], int] | None = None
-    rational: Callable[[Sequence[Fraction]], Fraction | None] | None = None
-
-
-OPERATIONS: dict[str, Operation] = {
-    "plus": Operation(_total, _exact_sum, 1, max, lambda v: sum(v, Fraction(0))),
-    "minus": Operation(_difference, _exact_difference, 1, max, lambda v: v[0] - v[1]),
-    "times": Operation(_product, _exact_product, 2, sum, lambda v: v[0] * v[1]),
-    "over": Operation(_quotient, _exact_quotient, 2, None, _rational_quotient),
-    "exp": Operation(_of_one(np.exp), _exact_exp, 3, None, lambda v: None if v[0] else Fraction(1)),
-    "sqrt": Operation(_of_one(np.sqrt), _exact_root, 3, None, _rational_root),
-}
-# Of call(name, x, ..): functions that are written by their name. Adding one is a row here and nothing in a format.
-FUNCTIONS: dict[str, Operation] = {
-    "max": Operation(_largest, _exact_largest, 9, max, max),
-    "tanh": Operation(_of_one(np.tanh), _exact_at_zero, 9),
-}
-
-
 def _operation(expr: Expr) -> tuple[Operation, tuple[Expr, ...]]:
     """What a tree does, and to what."""
     if expr.op == "call":
@@ -290,7 +176,7 @@ def exactness(expr: Expr, figures: Sequence[Value], exact: Sequence[Value]) -> V
     if expr.op == "slot":
         return exact[expr.args[0]]
     if expr.op == "number":
-        return np.True_
+        return True
     operation, arguments = _operation(expr)
     values = [evaluate(argument, figures) for argument in arguments]
     flags = [exactness(argument, figures, exact) for argument in arguments]

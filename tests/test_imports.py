@@ -16,7 +16,8 @@ ANYTHING = None
 # Which parts of attncalc a part may import, besides itself. A module that may import more than its part has a line of
 # its own. A part that isn't here fails: decide first what it may know.
 ALLOWED: dict[str, set[str] | None] = {
-    "expr": set(),
+    "operations": set(),
+    "expr": {"operations"},
     "rounding": set(),
     "errors": set(),
     "draws": set(),
