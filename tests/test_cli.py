@@ -193,6 +193,13 @@ def test_mask_of_scores_shows_the_softmax_before_and_after(tmp_path: Path) -> No
     assert shown["before.A"] == [["0.5", "0.5"], ["0.5", "0.5"]] and shown["A"] == [["1", "0"], ["0.5", "0.5"]]
 
 
+def test_new_lists_the_shipped_problems_and_prints_one() -> None:
+    listed = attncalc("new").stdout.decode().splitlines()
+    assert [line.split()[0] for line in listed] == sorted(path.stem for path in (ROOT / "problems").glob("*.yaml"))
+    assert attncalc("new", "abc").stdout == ABC.read_bytes()
+    assert "did you mean abc?" in refused(attncalc("new", "abd"))
+
+
 @pytest.mark.parametrize(
     ("call", "not_imported"),
     [

@@ -25,6 +25,7 @@ ALLOWED: dict[str, set[str] | None] = {
     "steps": {"expr", "rounding"},
     "solution": {"steps"},
     "sheet": {"solution", "steps", "expr", "rounding", "errors"},
+    "shipped": set(),
     "problem": {"errors", "rounding", "show", "steps", "draws"},
     "mechanisms": {"sheet", "solution", "steps", "expr", "rounding", "show", "errors", "problem"},
     "blocks": {"expr"},

@@ -62,6 +62,14 @@ def test_the_examples_of_problem_files_are_solved(folder: Path) -> None:
         assert run("attncalc solve example.yaml", folder).returncode == 0
 
 
+def test_the_python_example_runs(folder: Path) -> None:
+    (script,) = blocks("python")
+    (folder / "example.py").write_text(script, encoding="utf-8")
+    result = run(f"{shlex.quote(sys.executable)} example.py", folder)
+    assert result.returncode == 0, result.stderr
+    assert "'row_sum', 'A', 'O']" in result.stdout and result.stdout.endswith("O\n1.401\n")
+
+
 def test_two_commands_start_from_a_bare_python() -> None:
     commands = [block for block in blocks("sh") if "venv" in block]
     assert len(commands) == 2 and all(block.startswith("python3 -m venv ") for block in commands)
@@ -69,7 +77,7 @@ def test_two_commands_start_from_a_bare_python() -> None:
 
 
 def test_every_option_is_in_the_readme() -> None:
-    for command in ("solve", "mask"):
+    for command in ("solve", "mask", "new"):
         text = subprocess.run(
             [sys.executable, "-m", "attncalc", command, "--help"], capture_output=True, text=True, check=True
         ).stdout

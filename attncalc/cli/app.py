@@ -8,6 +8,7 @@ import typer
 
 from attncalc import __version__
 from attncalc.cli.mask import mask
+from attncalc.cli.new import new
 from attncalc.cli.solve import solve
 
 app = typer.Typer(
@@ -18,6 +19,7 @@ app = typer.Typer(
 )
 app.command()(solve)
 app.command()(mask)
+app.command()(new)
 
 
 def _version(asked: bool) -> None:

@@ -1,0 +1,128 @@
+"""Makes the man pages from the commands' own declarations and the problem file's schema: python man/make.py."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+FOLDER = Path(__file__).resolve().parent
+sys.path.insert(0, str(FOLDER.parent))
+
+from typer.main import get_command  # noqa: E402
+
+import attncalc  # noqa: E402
+from attncalc import problem  # noqa: E402
+from attncalc.cli.app import app  # noqa: E402
+from attncalc.problem.attention import KEYS as ATTENTION  # noqa: E402
+from attncalc.problem.attention import MEMORY_KEYS, SCALE_KEYS  # noqa: E402
+from attncalc.problem.files import KEYS as FILE  # noqa: E402
+from attncalc.problem.forms import KEYS as DRAWN  # noqa: E402
+from attncalc.problem.heads import EACH  # noqa: E402
+from attncalc.problem.masks import KEYS as MASK  # noqa: E402
+from attncalc.problem.show import KEYS as SHOW  # noqa: E402
+from attncalc.problem.softmax import KEYS as SOFTMAX  # noqa: E402
+
+EXIT = {
+    "0": "done",
+    "2": "the call or a file can't be used; one line on standard error says where, what is wrong and what to do",
+    "130": "interrupted",
+}
+# The tables of keys, each under what it is of.
+TABLES = [
+    ("Every file", problem.KEYS.keys),
+    ("kind: attention", ATTENTION.keys),
+    ("heads, each of a list", EACH.keys),
+    ("memory", MEMORY_KEYS.keys),
+    ("scale, as a mapping", SCALE_KEYS.keys),
+    ("mask, as a mapping", MASK.keys),
+    ("kind: softmax", SOFTMAX.keys),
+    ("show", SHOW.keys),
+    ("a matrix from a file", FILE.keys),
+    ("a drawn matrix", DRAWN.keys),
+]
+READING = """\
+A problem file is YAML in UTF-8. A matrix is a list of rows, or the word identity, or a mapping as below; vectors are
+rows: Q = H W_Q. Labels and keys are taken as written. Numbers may be written 1e-3, .5 or with a true minus sign.
+Switches take true, false, yes or no. An unknown key, or one that stands twice, is an error with its line and column."""
+
+
+def pages() -> dict[str, str]:
+    """Every man page, by file name."""
+    group: Any = get_command(app)
+    commands: dict[str, Any] = group.commands
+    found = {"attncalc.1": _page("attncalc", 1, "worked solutions of Transformer calculations", _main(group, commands))}
+    for name, command in commands.items():
+        about = command.help.splitlines()[0].rstrip(".")
+        about = about[:1].lower() + about[1:]
+        found[f"attncalc-{name}.1"] = _page(f"attncalc-{name}", 1, about, _command(name, command))
+    found["attncalc-problem.5"] = _page("attncalc-problem", 5, "the problem file of attncalc", _schema())
+    return found
+
+
+def _page(name: str, section: int, about: str, body: Iterator[str]) -> str:
+    head = f'.TH "{name.upper()}" "{section}" "" "attncalc {attncalc.__version__}"'
+    lines = [head, ".SH NAME", f"{_text(name)} \\- {_text(about)}", *body]
+    return "\n".join(lines) + "\n"
+
+
+def _main(group: Any, commands: dict[str, Any]) -> Iterator[str]:
+    yield from (".SH SYNOPSIS", ".B attncalc", r"\fICOMMAND\fR [\fIOPTIONS\fR]", ".SH DESCRIPTION", _text(group.help))
+    yield ".SH COMMANDS"
+    for name, command in commands.items():
+        yield from (".TP", rf"\fBattncalc\-{name}\fR(1)", _text(command.help.splitlines()[0]))
+    yield ".SH OPTIONS"
+    yield from _options(group)
+    yield from _exit()
+    yield from (".SH SEE ALSO", *(rf"\fBattncalc\-{name}\fR(1)," for name in commands), r"\fBattncalc\-problem\fR(5)")
+
+
+def _command(name: str, command: Any) -> Iterator[str]:
+    arguments = [p for p in command.params if p.param_type_name == "argument"]
+    called = " ".join(rf"\fI{_text(argument.metavar)}\fR" for argument in arguments)
+    yield from (".SH SYNOPSIS", rf"\fBattncalc {name}\fR [\fIOPTIONS\fR] {called}".rstrip(), ".SH DESCRIPTION")
+    for paragraph in command.help.split("\n\n"):
+        yield from (".PP", _text(" ".join(paragraph.split())))
+    if arguments:
+        yield ".SH ARGUMENTS"
+        for argument in arguments:
+            yield from (".TP", rf"\fI{_text(argument.metavar)}\fR", _text(argument.help))
+    yield ".SH OPTIONS"
+    yield from _options(command)
+    yield from _exit()
+    yield from (".SH SEE ALSO", r"\fBattncalc\fR(1), \fBattncalc\-problem\fR(5)")
+
+
+def _options(command: Any) -> Iterator[str]:
+    for option in (p for p in command.params if p.param_type_name == "option"):
+        names = ", ".join(rf"\fB{_text(each)}\fR" for each in option.opts)
+        value = rf" \fI{_text(option.metavar)}\fR" if option.metavar else ""
+        yield from (".TP", names + value, _text(option.help))
+    yield from (".TP", r"\fB\-\-help\fR", "Show help and exit.")
+
+
+def _exit() -> Iterator[str]:
+    yield ".SH EXIT STATUS"
+    for code, meaning in EXIT.items():
+        yield from (".TP", rf"\fB{code}\fR", _text(meaning))
+
+
+def _schema() -> Iterator[str]:
+    yield from (".SH DESCRIPTION", _text(" ".join(READING.split())), ".SH KEYS")
+    for title, keys in TABLES:
+        yield f'.SS "{_text(title)}"'
+        for key in keys:
+            yield from (".TP", rf"\fB{_text(key.name)}\fR", _text(f"{key.doc[:1].upper()}{key.doc[1:]}."))
+    yield from (".SH SEE ALSO", r"\fBattncalc\fR(1), \fBattncalc\-solve\fR(1)")
+
+
+def _text(text: str) -> str:
+    """Words as roff takes them: hyphens that can be searched for and copied, no line that starts a request."""
+    escaped = text.replace("\\", "\\e").replace("-", "\\-").replace("'", "\\(aq")
+    return f"\\&{escaped}" if escaped.startswith(".") else escaped
+
+
+if __name__ == "__main__":
+    for name, page in pages().items():
+        (FOLDER / name).write_text(page, encoding="utf-8", newline="\n")
