@@ -149,9 +149,12 @@ class Section:
 
 @dataclass(frozen=True)
 class Document:
+    """A page; `colon` is what its language puts between the label of a line of working and its formula."""
+
     title: Prose
     lang: str
     blocks: tuple[Block, ...]
+    colon: str = ":"
 
 
 Block = Prose | Items | Formula | Beside | Work | Table | Section

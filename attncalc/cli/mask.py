@@ -55,7 +55,7 @@ def mask(
     keep, hide or add.
     """
     from attncalc import mechanisms
-    from attncalc.cli.output import render, said, write
+    from attncalc.cli.output import language, render, said, write
     from attncalc.errors import UsageError
     from attncalc.problem import Mask, Problem, Show
 
@@ -69,6 +69,7 @@ def mask(
     show = Show().changed(**said(decimals=decimals, rounding=rounding))
     table = _table(asked, size, tokens, {"--scores": scores, "--weights": weights})
     problem = Problem("mask", None, None, "mask", show, table)
+    lang = language(lang, problem, output)
     write(render(problem, mechanisms.solve(problem), format=format, lang=lang, math=math), output)
 
 

@@ -14,7 +14,7 @@ Maths = Annotated[
     Literal["github", "dollars"],
     typer.Option("--math", metavar="STYLE", help="How Markdown writes formulas: github (fences) or dollars."),
 ]
-Lang = Annotated[str | None, typer.Option("--lang", metavar="LANG", help="The page's language: en.")]
+Lang = Annotated[str | None, typer.Option("--lang", metavar="LANG", help="The page's language: en or zh.")]
 Decimals = Annotated[
     int | None, typer.Option("--decimals", metavar="N", min=0, max=12, help="Decimals of every figure, 0 to 12.")
 ]

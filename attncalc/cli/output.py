@@ -16,7 +16,7 @@ from attncalc.steps import Step
 
 
 def render(
-    problem: Problem, solution: Solution, *, format: str | None, lang: str | None, math: str, only: Sequence[Step] = (),
+    problem: Problem, solution: Solution, *, format: str | None, lang: str, math: str, only: Sequence[Step] = (),
 ) -> str:  # fmt: skip
     """The page of a solution, whole, as text."""
     from attncalc import formats
@@ -26,9 +26,18 @@ def render(
         return formats.render(name, solution, problem.show.rule, only=only)
     from attncalc.layout import lay_out
 
-    lang = problem.lang or "en" if lang is None else lang
     document = lay_out(solution, problem.show, lang, title=problem.title, kind=problem.kind, only=only)
     return formats.render(name, document, math=math)
+
+
+def language(asked: str | None, problem: Problem, output: Path | None) -> str:
+    """The one asked for, else the file's, else, on a terminal only, the locale's, else English."""
+    if asked is not None:
+        return asked
+    if problem.lang is None and output is None and sys.stdout.isatty():
+        said = (os.environ.get(name) for name in ("LC_ALL", "LC_MESSAGES", "LANG"))
+        return "zh" if next(filter(None, said), "").startswith("zh") else "en"
+    return problem.lang or "en"
 
 
 def said(**options: object) -> dict[str, object]:

@@ -29,11 +29,12 @@ def solve(
     """Print the worked solution of a problem: every matrix, exponential, row sum and weighted sum."""
     from attncalc import mechanisms
     from attncalc import problem as problems
-    from attncalc.cli.output import render, said, write
+    from attncalc.cli.output import language, render, said, write
 
     read = problems.load(problem).with_show(**said(decimals=decimals, rounding=rounding, detail=detail))
     solution = mechanisms.solve(read)
     only = [_step(solution, id) for id in step or ()]
+    lang = language(lang, read, output)
     write(render(read, solution, format=format, lang=lang, math=math, only=only), output)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
@@ -29,7 +30,7 @@ def render(document: Document, *, math: str = "github") -> str:
     """The page, with formulas between the delimiters that GitHub knows or between dollars."""
     if math not in _INLINE:
         raise UsageError(f"there is no math style {math!r}", f"choose one of {', '.join(_INLINE)}")
-    page = _Page(math)
+    page = _Page(math, document.colon)
     parts = [f"# {page.sentence(document.title)}", *page.blocks(document.blocks, 1)]
     return "\n\n".join(parts) + "\n"
 
@@ -49,15 +50,32 @@ def at_line_start(text: str) -> str:
     return _LINE_START.sub(lambda found: rf"\{found[1]}" if found[1] else rf"{found[2]}\{found[3]}", text)
 
 
-class _Page:
-    """One page, with its delimiters."""
+def _is_wide(char: str) -> bool:
+    return char != "" and unicodedata.east_asian_width(char) in "WF"
 
-    def __init__(self, math: str) -> None:
+
+def _is_wide_letter(char: str) -> bool:
+    return _is_wide(char) and unicodedata.category(char) == "Lo"
+
+
+class _Page:
+    """One page, with its delimiters and the colon of its language."""
+
+    def __init__(self, math: str, colon: str) -> None:
+        self.colon = colon
         self.opening, self.closing = _INLINE[math]
+        # GitHub takes a `$` right after a letter or mark of East Asian writing, which has no spaces, for no formula.
+        self.gap = " " if math == "github" else ""
         self.fence = _DISPLAY[math]
 
     def sentence(self, prose: Prose) -> str:
-        return "".join(map(self._part, prose.parts)).strip()
+        text = ""
+        for k, part in enumerate(prose.parts):
+            piece = self._part(part)
+            starts = isinstance(part, Math) and _is_wide(text[-1:])
+            ended = k > 0 and isinstance(prose.parts[k - 1], Math) and _is_wide_letter(piece[:1])
+            text += self.gap + piece if starts or ended else piece
+        return text.strip()
 
     def _part(self, part: str | Math | Token) -> str:
         if isinstance(part, Math):
@@ -109,7 +127,7 @@ class _Page:
             yield self._display(display(maths[start : start + LINES_IN_FORMULA]))
 
     def _item(self, label: str, math: Math) -> str:
-        start = f"- {at_line_start(label)}" + ("" if label.endswith((":", "：")) else ":")
+        start = f"- {at_line_start(label)}" + ("" if label.endswith((":", "：")) else self.colon)
         if grids_of(math) or is_long(math):
             return f"{start}\n\n{self._display(display([math]), '  ')}\n"
         return f"{start} {self._inline(math)}"

@@ -39,7 +39,7 @@ def lay_out(
     if not only:
         closing = [formulas(page) if page.detail == "full" else None, against_exact(page)]
         blocks += [section for section in closing if section]
-    return Document(heading, lang, tuple(_numbered(blocks)))
+    return Document(heading, lang, tuple(_numbered(blocks)), colon=say.text("colon"))
 
 
 def _sections(page: Page, group: Group, wanted: set[Step], whole: bool, anchor: str = "") -> Iterator[Section]:

@@ -15,11 +15,12 @@ from attncalc.steps import Step
 class Look:
     """`work`: its rows are worked out (`rows`), each cell (`cells`), each row as a sum of vectors (`weighted sum`), or
     nothing beyond its formula (`none`). `row` names its rows and `line` its line in a group that goes row by row, as
-    keys of the wording. `reading` says in words what its rows say. `beside`: given ones stand side by side."""
+    keys of the wording (no `line` where it is never in one). `reading` says in words what its rows say. `beside`:
+    given ones stand side by side."""
 
     work: str = "rows"
     row: str = "row.other"
-    line: str = "lines.figures"
+    line: str = ""
     reading: Callable[[Page, Step], tuple[Prose, ...]] | None = None
     beside: bool = False
 

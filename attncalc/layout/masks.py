@@ -23,8 +23,8 @@ def table(page: Page, mask: Step) -> list[Block]:
     seen = visible(mask)
     n, m = mask.shape
     words = {True: say("mask.yes"), False: say("mask.no")}
-    head = (say("mask.corner"), *(page.who(mask.columns, j) for j in range(m)))
-    rows = tuple((page.who(mask.rows, i), *(words[see] for see in seen[i].tolist())) for i in range(n))
+    head = (say("mask.corner"), *(page.who(mask.columns, j, "header") for j in range(m)))
+    rows = tuple((page.who(mask.rows, i, "header"), *(words[see] for see in seen[i].tolist())) for i in range(n))
     return [Table(head, rows)]
 
 

@@ -171,14 +171,16 @@ class Page:
             return None
         return tuple(label if label.strip() else f'"{label}"' for label in axis.labels)
 
-    def who(self, axis: Axis | None, k: int) -> Prose:
-        """A token as a sentence names it: with its number where another is called the same."""
+    def who(self, axis: Axis | None, k: int, key: str = "token") -> Prose:
+        """A token as a sentence (or the `header` of a table) names it: with its number where another is called the
+        same."""
         labels = self.labels(axis)
         if labels is None or axis is None:
             return self.say(f"row.{axis.name if axis else 'row'}.plain", n=self.count(k))
-        token = Prose((Token(labels[k]),))
         counts = self._repeated.setdefault(axis, Counter(labels))
-        return token if counts[labels[k]] == 1 else self.say("repeated", token=token, n=self.count(k))
+        if counts[labels[k]] == 1:
+            return self.say(f"{key}.plain", token=Token(labels[k]))
+        return self.say(f"{key}.repeated", token=Token(labels[k]), n=self.count(k))
 
     def row_name(self, key: str, axis: Axis | None, k: int) -> Prose:
         """"Row 1 (A)", or another name of a row from the wording."""

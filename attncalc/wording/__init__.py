@@ -25,8 +25,9 @@ class Wording:
         self.lang = lang
         self._templates = _templates(lang)
 
-    def __contains__(self, key: str) -> bool:
-        return key in self._templates
+    def text(self, key: str) -> str:
+        """The words of this key, where they are no sentence of their own."""
+        return self._templates[key]
 
     def __call__(self, key: str, **parts: Part | int) -> Prose:
         """The sentence of this key (`scores.row`) with its parts filled in."""
@@ -50,7 +51,7 @@ class Wording:
         """a; a and b; a, b and c."""
         if len(sentences) < 2:
             return self.joined(sentences)
-        return self.joined([self.joined(sentences[:-1]), sentences[-1]], "list.and")
+        return self.joined([self.joined(sentences[:-1], "list.names"), sentences[-1]], "list.and")
 
 
 def _pieces(part: Part | int) -> tuple[str | Math | Token, ...]:
