@@ -54,7 +54,8 @@ def _weights(page: Page, step: Step, i: int) -> Prose:
     shares = [page.say("readings.share", share=share(page, step, i, j), token=key_name(page, step, i, j)) for j in seen]
     largest = largest_of(step, i, seen)
     if len(largest) == len(seen):
-        most = page.say("readings.equal")
+        printed = {page.figures(step).texts[i, j] for j in seen}
+        most = page.say("readings.equal" if len(printed) == 1 else "readings.equal_unrounded")
     else:
         most = page.say("readings.most", token=names(page, step, i, largest))
     return page.say("readings.weights", query=query, shares=page.say.joined(shares), most=most)
