@@ -33,7 +33,7 @@ from attncalc.formats.boxes import grid_box
 from attncalc.formats.latex_math import LATEX
 from attncalc.formats.notation import compiled, line
 from attncalc.formats.text_math import TEXT
-from attncalc.formats.width import display_width, visible
+from attncalc.formats.width import _ONE_COLUMN, _char_width, display_width, visible
 
 HOSTILE = [
     "[/]", ":smile:", "<script>", "a|b", "$x$", "`c`", "\\", "a_b", "x\ny", "\x1b[31m", "\u202eabc",
@@ -305,6 +305,12 @@ def test_display_width(label: str, width: int) -> None:
 def test_what_can_not_be_seen_is_written_out() -> None:
     assert visible("x\ny\t\x1b[0m\u202eabc\u2028\ufeff") == r"x\ny\t\x1b[0m\u202eabc\u2028\ufeff"
     assert visible("👨\u200d👩\u200d👧 é 我") == "👨\u200d👩\u200d👧 é 我"
+
+
+def test_what_is_taken_for_one_column_letter_by_letter_is_so() -> None:
+    letters = [chr(code) for code in range(0x3000) if _ONE_COLUMN.fullmatch(chr(code))]
+    assert {"×", "√", "⎤"} <= set(letters)
+    assert all(_char_width(letter) == 1 for letter in letters)
 
 
 # Text

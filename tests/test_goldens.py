@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parent.parent
 GOLDENS = ROOT / "tests" / "goldens"
 PROBLEMS = sorted((ROOT / "problems").glob("*.yaml"))
 IN_EVERY_FORMAT = {"abc", "i-love-you", "mask-before-after"}
-SUFFIX = {"text": "txt", "markdown": "md", "json": "json"}
+SUFFIX = {"text": "txt", "markdown": "md", "json": "json", "terminal": "terminal"}
 CASES = [
     (path, name)
     for path in PROBLEMS
@@ -23,7 +23,11 @@ CASES = [
 
 
 @pytest.mark.parametrize(("path", "name"), CASES, ids=lambda value: getattr(value, "stem", value))
-def test_the_page_is_the_golden(path: Path, name: str, request: pytest.FixtureRequest) -> None:
+def test_the_page_is_the_golden(
+    path: Path, name: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for wish in ("FORCE_COLOR", "TTY_COMPATIBLE"):  # a terminal's page is kept without colour, 80 columns wide
+        monkeypatch.delenv(wish, raising=False)
     read = problem.load(path)
     page = render(read, mechanisms.solve(read), format=name, lang="en", math="github")
     golden = GOLDENS / f"{path.stem}.{SUFFIX[name]}"

@@ -22,7 +22,7 @@ from random_problems import cases
 
 from attncalc import formats, mechanisms, problem, wording
 from attncalc.blocks import Beside, Block, Document, Formula, Items, Math, Prose, Section, Table, Token, Work
-from attncalc.cli.output import language, render
+from attncalc.cli.output import language, screen, render
 from attncalc.layout import lay_out
 from attncalc.problem import Mask, Problem, Show
 from attncalc.problem.mask_table import MaskTable
@@ -304,15 +304,15 @@ def test_the_language_is_the_one_asked_for_or_of_the_file_or_of_a_terminal(
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(sys.stdout, "isatty", lambda: on_terminal)
     read = problem.parse((f"lang: {said}\n" if said else "").encode() + b"S: [[1]]\nscale: none\n")
-    assert language(asked, read, None) == lang
+    assert language(asked, read, screen(None)) == lang
     if on_terminal and not (asked or said):
-        assert language(asked, read, Path("page.txt")) == "en"  # a file is no terminal
+        assert language(asked, read, screen(Path("page.txt"))) == "en"  # a file is no terminal
 
 
 def test_the_command_line_speaks_chinese() -> None:
     def first_line(*arguments: str, terminal: bool = False, **environment: str) -> str:
         command = [sys.executable, "-m", "attncalc", *arguments]
-        settings = {**os.environ, "LC_ALL": "zh_CN.UTF-8", **environment}
+        settings = {**os.environ, "TERM": "dumb", "LC_ALL": "zh_CN.UTF-8", **environment}
         if not terminal:
             run = subprocess.run(command, cwd=ROOT, env=settings, capture_output=True, check=True)
             return run.stdout.decode().split("\n")[0]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from attncalc.cli.options import Decimals, Format, Lang, Maths, Output, Rounding
+from attncalc.cli.options import Decimals, Format, Lang, Maths, Output, Pager, Rounding
 
 if TYPE_CHECKING:
     from attncalc.problem import Mask
@@ -48,6 +48,7 @@ def mask(
     decimals: Decimals = None,
     rounding: Rounding = None,
     output: Output = None,
+    pager: Pager = False,
 ) -> None:
     """Print a mask as a table: who may look at whom, its parts, and what is added to the scores.
 
@@ -55,7 +56,7 @@ def mask(
     keep, hide or add.
     """
     from attncalc import mechanisms
-    from attncalc.cli.output import language, render, said, write
+    from attncalc.cli.output import language, render, said, screen, write
     from attncalc.errors import UsageError
     from attncalc.problem import Mask, Problem, Show
 
@@ -69,8 +70,10 @@ def mask(
     show = Show().changed(**said(decimals=decimals, rounding=rounding))
     table = _table(asked, size, tokens, {"--scores": scores, "--weights": weights})
     problem = Problem("mask", None, None, "mask", show, table)
-    lang = language(lang, problem, output)
-    write(render(problem, mechanisms.solve(problem), format=format, lang=lang, math=math), output)
+    on = screen(output)
+    lang = language(lang, problem, on)
+    page = render(problem, mechanisms.solve(problem), format=format, lang=lang, math=math, on=on)
+    write(page, output, on if pager else None)
 
 
 def _mask(causal: bool, window: int | None, padding: str | None, files: dict[str, str | None]) -> Mask:

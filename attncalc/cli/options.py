@@ -8,7 +8,14 @@ from typing import Annotated, Literal
 import typer
 
 Format = Annotated[
-    str | None, typer.Option("--format", "-f", metavar="NAME", help="text, markdown or json.", show_default="text")
+    str | None,
+    typer.Option(
+        "--format",
+        "-f",
+        metavar="NAME",
+        help="terminal, text, markdown or json.",
+        show_default="terminal on a terminal, else text",
+    ),
 ]
 Maths = Annotated[
     Literal["github", "dollars"],
@@ -30,4 +37,8 @@ Detail = Annotated[
 ]
 Output = Annotated[
     Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write here instead of to standard output.")
+]
+Pager = Annotated[
+    bool,
+    typer.Option("--pager", help="On a terminal, show what is longer than the screen in $PAGER, or less -R."),
 ]

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import errno
 import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from attncalc.errors import UsageError
 from attncalc.problem import Problem
@@ -15,26 +22,43 @@ from attncalc.solution import Solution
 from attncalc.steps import Step
 
 
+class Screen(NamedTuple):
+    """What a page is shown on: its size, and whether it is a terminal."""
+
+    columns: int = 80
+    lines: int = 24
+    terminal: bool = False
+
+
+PAPER = Screen()
+
+
+def screen(output: Path | None) -> Screen:
+    """What standard output is, unless the page goes to a file."""
+    return Screen(*shutil.get_terminal_size(), terminal=output is None and sys.stdout.isatty())
+
+
 def render(
     problem: Problem, solution: Solution, *, format: str | None, lang: str, math: str, only: Sequence[Step] = (),
+    on: Screen = PAPER,
 ) -> str:  # fmt: skip
     """The page of a solution, whole, as text."""
     from attncalc import formats
 
-    name = "text" if format is None else format
+    name = format or ("terminal" if on.terminal else "text")
     if formats.FORMATS[formats.known(name)].takes == "solution":
         return formats.render(name, solution, problem.show.rule, only=only)
     from attncalc.layout import lay_out
 
     document = lay_out(solution, problem.show, lang, title=problem.title, kind=problem.kind, only=only)
-    return formats.render(name, document, math=math)
+    return formats.render(name, document, math=math, columns=on.columns, terminal=on.terminal)
 
 
-def language(asked: str | None, problem: Problem, output: Path | None) -> str:
+def language(asked: str | None, problem: Problem, on: Screen) -> str:
     """The one asked for, else the file's, else, on a terminal only, the locale's, else English."""
     if asked is not None:
         return asked
-    if problem.lang is None and output is None and sys.stdout.isatty():
+    if problem.lang is None and on.terminal:
         said = (os.environ.get(name) for name in ("LC_ALL", "LC_MESSAGES", "LANG"))
         return "zh" if next(filter(None, said), "").startswith("zh") else "en"
     return problem.lang or "en"
@@ -45,9 +69,11 @@ def said(**options: object) -> dict[str, object]:
     return {name: value for name, value in options.items() if value is not None}
 
 
-def write(text: str, output: Path | None) -> None:
-    """To standard output, or to a file: whole or not at all."""
+def write(text: str, output: Path | None, pager: Screen | None = None) -> None:
+    """To standard output, or to a file, whole or not at all; what is longer than the screen `pager`, to a pager."""
     data = text.encode("utf-8")
+    if pager and pager.terminal and _rows(text, pager.columns) >= pager.lines and _paged(data):
+        return
     if output is None:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
@@ -60,6 +86,28 @@ def write(text: str, output: Path | None) -> None:
     except (OSError, RuntimeError) as error:  # RuntimeError: a loop of links, on Python 3.11 and 3.12
         reason = getattr(error, "strerror", None) or "links that lead nowhere"
         raise UsageError(f"{output} can't be written: {reason}", "choose another --output") from error
+
+
+def _rows(text: str, columns: int) -> int:
+    """How many lines of a screen a page takes, about; its colours take none."""
+    lines = re.sub(r"\x1b\[[\d;]*m", "", text).splitlines()
+    return sum(max(1, -(-len(line) // columns)) for line in lines)
+
+
+def _paged(data: bytes) -> bool:
+    """Shows a page in the user's pager, for as long as they like; whether there was one."""
+    command = shlex.split(os.environ.get("PAGER", "")) or ["less", "-R"]
+    try:
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, env={"LESS": "-R", **os.environ})
+    except OSError:
+        return False
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the pager's while it runs
+    try:
+        with suppress(BrokenPipeError):  # it was quit before the end
+            process.communicate(data)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    return True
 
 
 def _replace(output: Path, data: bytes) -> None:

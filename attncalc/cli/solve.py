@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from attncalc.cli.options import Decimals, Detail, Format, Lang, Maths, Output, Rounding
+from attncalc.cli.options import Decimals, Detail, Format, Lang, Maths, Output, Pager, Rounding
 
 if TYPE_CHECKING:
     from attncalc.solution import Solution
@@ -25,17 +25,20 @@ def solve(
         list[str] | None, typer.Option("--step", metavar="ID", help="Show only this step (S, A, O); may be repeated.")
     ] = None,
     output: Output = None,
+    pager: Pager = False,
 ) -> None:
     """Print the worked solution of a problem: every matrix, exponential, row sum and weighted sum."""
     from attncalc import mechanisms
     from attncalc import problem as problems
-    from attncalc.cli.output import language, render, said, write
+    from attncalc.cli.output import language, render, said, screen, write
 
     read = problems.load(problem).with_show(**said(decimals=decimals, rounding=rounding, detail=detail))
     solution = mechanisms.solve(read)
     only = [_step(solution, id) for id in step or ()]
-    lang = language(lang, read, output)
-    write(render(read, solution, format=format, lang=lang, math=math, only=only), output)
+    on = screen(output)
+    lang = language(lang, read, on)
+    page = render(read, solution, format=format, lang=lang, math=math, only=only, on=on)
+    write(page, output, on if pager else None)
 
 
 def _step(solution: Solution, id: str) -> Step:

@@ -18,6 +18,7 @@ class Format(NamedTuple):
 
 
 FORMATS: dict[str, Format] = {
+    "terminal": Format("terminal", "text folded to the screen, in colour", frozenset({"columns", "terminal"})),
     "text": Format("text", "plain text, matrices drawn in two dimensions", frozenset({"width"})),
     "markdown": Format("markdown", "Markdown with LaTeX formulas, as GitHub shows it", frozenset({"math"})),
     "json": Format("json", "every figure of the solution, for scripts", frozenset({"only"}), takes="solution"),

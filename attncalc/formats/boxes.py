@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from attncalc.blocks import Grid
@@ -11,6 +11,9 @@ from attncalc.formats.width import centred, display_width, padded, visible
 
 BETWEEN = "  "  # the columns of a matrix
 LONGEST_HEADER = 12  # of a column; a longer label is written below the matrix
+
+# Paints a cell, at the width of its column, or a label: (text, what it is: the matrix's role, or "token").
+Paint = Callable[[str, str], str]
 
 
 class Box(NamedTuple):
@@ -72,14 +75,17 @@ def _without_space_before(box: Box) -> Box:
 
 class _Column(NamedTuple):
     header: str
-    cells: list[str]
+    cells: list[str]  # all of them `width` columns wide
     width: int
 
 
-def grid_box(grid: Grid, width: int | None = None) -> Box:
-    """A matrix; one wider than `width` is drawn in blocks of columns, each under what its columns are called."""
-    columns, legend = _columns(grid)
-    rows = tuple(visible(label) for label in grid.rows or ())
+def grid_box(grid: Grid, width: int | None = None, paint: Paint | None = None) -> Box:
+    """A matrix; one wider than `width` is drawn in blocks of columns, each under what its columns are called.
+
+    What `paint` adds to a text takes no room.
+    """
+    columns, legend = _columns(grid, paint)
+    rows = tuple(_label(label, paint) for label in grid.rows or ())
     edges = 4 + max((1 + display_width(label) for label in rows), default=0)
     count = len(grid.cells)
     if width is None or edges + _total(columns) <= width:
@@ -115,15 +121,23 @@ def _parts(columns: Sequence[_Column], room: int) -> Iterator[tuple[int, Sequenc
         start = end
 
 
-def _columns(grid: Grid) -> tuple[list[_Column], list[str]]:
+def _label(label: str, paint: Paint | None) -> str:
+    return paint(visible(label), "token") if paint else visible(label)
+
+
+def _columns(grid: Grid, paint: Paint | None) -> tuple[list[_Column], list[str]]:
     """The columns as text, and what stands below the matrix for headers that are too long."""
     headers, legend = _headers(grid.columns)
+    if paint:
+        headers = [paint(header, "token") for header in headers]
     count = grid.cells.shape[1] if grid.cells.ndim == 2 else 0
     columns = []
     for j in range(count):
         cells = _aligned([str(cell) for cell in grid.cells[:, j]])
         header = headers[j] if headers else ""
-        columns.append(_Column(header, cells, max([display_width(header), *map(display_width, cells)])))
+        width = max([display_width(header), *map(display_width, cells)])
+        cells = [centred(cell, width) for cell in cells]
+        columns.append(_Column(header, [paint(cell, grid.role) for cell in cells] if paint else cells, width))
     return columns, legend
 
 
@@ -154,7 +168,7 @@ def _block(columns: Sequence[_Column], rows: Sequence[str], count: int) -> Box:
     lines = []
     for i in range(count):
         left, right = _brackets(i, count)
-        cells = BETWEEN.join(centred(column.cells[i], column.width) for column in columns)
+        cells = BETWEEN.join([column.cells[i] for column in columns])
         lines.append(f"{left} {cells} {right}" + (f" {rows[i]}" if rows else ""))
     if not lines:
         lines = ["[ ]"]

@@ -77,28 +77,6 @@ def is_flat(math: Math) -> bool:
     return not grids_of(math)
 
 
-def beside_box(beside: Beside, width: int) -> Box:
-    """Formulas side by side while there is room, else on the next line."""
-    boxes = [formula_box(formula.lines, width) for formula in beside.formulas]
-    return stacked(flow(boxes, width, GAP), apart=True)
-
-
-def formula_box(lines: Sequence[Math], width: int) -> Box:
-    """A displayed formula: a line is at most `width` columns wide where it holds matrices, else as long as it is.
-
-    The lines after the first go on from its first sign.
-    """
-    if len(lines) == 1 and is_flat(lines[0]):
-        return Box.of(line(lines[0], TEXT))
-    first, *rest = (*_before_matrices(lines[0]), *lines[1:])
-    rows = _rows(first, width)
-    margin = _sign_column(first, broken=len(rows) > 1)
-    if margin > width // 2 and not all(map(is_flat, rest)):
-        margin = INDENT  # matrices need the room
-    rows += [row for math in rest for row in _rows(math, width - margin)]
-    return stacked([rows[0], *(row.indented(margin) for row in rows[1:])])
-
-
 def _before_matrices(math: Math) -> list[Math]:
     """K = H·W_K and, if that is more than a bare symbol, what it is in figures as another line: = [..]·[..]."""
     pattern, grids = math.pattern, grids_of(math)
@@ -111,46 +89,80 @@ def _before_matrices(math: Math) -> list[Math]:
     return [replace(math, pattern=Expr("chain", *part)) for part in (pattern.args[:sign], pattern.args[sign:])]
 
 
-def _sign_column(math: Math, broken: bool) -> int:
-    """Where the first sign stands, below which the others go; where there is none, a bit further in."""
-    pattern = math.pattern
-    if pattern.op == "spaced":
-        return _sign_column(replace(math, pattern=pattern.args[0]), broken)
-    if pattern.op != "chain":
-        return INDENT
-    signs = (i for i, part in enumerate(pattern.args) if part.op == "text" and part.args[0] in RELATIONS)
-    first = next(signs, None)
-    if first == 0:
-        return 0
-    if first is None or broken:
-        return INDENT
-    before = replace(math, pattern=Expr("chain", *pattern.args[:first]))
-    return _unbroken(before).width + 1
+class Formulas:
+    """Lays formulas out in two dimensions. How a matrix is drawn, and a line without one, a format may change."""
 
+    def matrix(self, grid: Grid, width: int | None) -> Box:
+        return grid_box(grid, width)
 
-def _rows(math: Math, width: int) -> list[Box]:
-    """One row where it fits or is flat; else each sign on a row of its own, its matrices below one another."""
-    parts = segments(math.pattern)
-    one = _unbroken(math)
-    if one.width <= width or is_flat(math):
-        return [one]
-    found = []
-    for part in parts:
-        sign = Box.of(set_off(part.sign, True)) if part.sign else EMPTY
-        room = width - sign.width - (0 if parts[0].sign else INDENT)
-        found.append(joined([sign, stacked(flow(_boxes(part._replace(sign=""), math, room, True), room, 0))]))
-    return found
+    def flat(self, math: Math, width: int) -> Box:
+        """A formula without matrices: one line, however long."""
+        return Box.of(line(math, TEXT))
 
+    def crowded(self, rest: Sequence[Math], margin: int, width: int) -> bool:
+        """Whether the later lines of a formula want the `margin` to the left of its first sign: matrices need room."""
+        return margin > width // 2 and not all(map(is_flat, rest))
 
-def _unbroken(math: Math) -> Box:
-    parts = enumerate(segments(math.pattern))
-    return joined([box for i, part in parts for box in _boxes(part, math, None, i == 0)])
+    def beside(self, beside: Beside, width: int) -> Box:
+        """Formulas side by side while there is room, else on the next line."""
+        boxes = [self.box(formula.lines, width) for formula in beside.formulas]
+        return stacked(flow(boxes, width, GAP), apart=True)
 
+    def box(self, lines: Sequence[Math], width: int) -> Box:
+        """A displayed formula: a line is at most `width` columns wide where it holds matrices, else as `flat` has it.
 
-def _boxes(segment: Segment, math: Math, width: int | None, at_start: bool) -> list[Box]:
-    """The sign, the stretches of text and the matrices of one part of a chain, from left to right."""
-    boxes = [Box.of(set_off(segment.sign, at_start))] if segment.sign else []
-    if segment.part:
-        for piece in pieces(replace(math, pattern=segment.part), TEXT):
-            boxes.append(grid_box(piece, width) if isinstance(piece, Grid) else Box.of(piece))
-    return boxes
+        The lines after the first go on from its first sign.
+        """
+        if len(lines) == 1 and is_flat(lines[0]):
+            return self.flat(lines[0], width)
+        first, *rest = (*_before_matrices(lines[0]), *lines[1:])
+        rows = self._rows(first, width)
+        margin = self.sign_column(first, broken=len(rows) > 1)
+        if self.crowded(rest, margin, width):
+            margin = INDENT
+        rows += [row for math in rest for row in self._rows(math, width - margin)]
+        return stacked([rows[0], *(row.indented(margin) for row in rows[1:])])
+
+    def sign_column(self, math: Math, broken: bool = False) -> int:
+        """Where the first sign stands, below which the others go; where there is none, a bit further in."""
+        pattern = math.pattern
+        if pattern.op == "spaced":
+            return self.sign_column(replace(math, pattern=pattern.args[0]), broken)
+        if pattern.op != "chain":
+            return INDENT
+        signs = (i for i, part in enumerate(pattern.args) if part.op == "text" and part.args[0] in RELATIONS)
+        first = next(signs, None)
+        if first == 0:
+            return 0
+        if first is None or broken:
+            return INDENT
+        before = replace(math, pattern=Expr("chain", *pattern.args[:first]))
+        return self.unbroken(before).width + 1
+
+    def _rows(self, math: Math, width: int) -> list[Box]:
+        """One row where it fits or is flat; else each sign on a row of its own, its matrices below one another."""
+        if is_flat(math):
+            return [self.flat(math, width)]
+        one = self.unbroken(math)
+        if one.width <= width:
+            return [one]
+        parts, found = segments(math.pattern), []
+        for part in parts:
+            sign = Box.of(set_off(part.sign, True)) if part.sign else EMPTY
+            room = width - sign.width - (0 if parts[0].sign else INDENT)
+            boxes = self._boxes(part._replace(sign=""), math, room, True)
+            found.append(joined([sign, stacked(flow(boxes, room, 0))]))
+        return found
+
+    def unbroken(self, math: Math) -> Box:
+        """A formula on one row, as wide as that is."""
+        parts = enumerate(segments(math.pattern))
+        return joined([box for i, part in parts for box in self._boxes(part, math, None, i == 0)])
+
+    def _boxes(self, segment: Segment, math: Math, width: int | None, at_start: bool) -> list[Box]:
+        """The sign, the stretches of text and the matrices of one part of a chain, from left to right."""
+        boxes = [Box.of(set_off(segment.sign, at_start))] if segment.sign else []
+        if segment.part:
+            for piece in pieces(replace(math, pattern=segment.part), TEXT):
+                boxes.append(self.matrix(piece, width) if isinstance(piece, Grid) else Box.of(piece))
+        return boxes

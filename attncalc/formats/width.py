@@ -6,12 +6,14 @@ to the one before it none. `visible` writes out what would move the cursor, turn
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from functools import lru_cache
 
 JOINER, EMOJI_STYLE = "\u200d", "\ufe0f"
 _NAMED = {"\n": r"\n", "\t": r"\t", "\r": r"\r"}
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+_ONE_COLUMN = re.compile("[ -~×·√∞≈⊙ᵀ⎡-⎦]*")  # what pages are full of
 _SEEN_JOINERS = frozenset({"\u200c", JOINER})  # letters of some scripts, and emoji, are written with them
 
 
@@ -33,7 +35,7 @@ def _visible(char: str) -> str:
 
 def display_width(text: str) -> int:
     """How many columns the text takes."""
-    if text.isascii():
+    if text.isascii() or _ONE_COLUMN.fullmatch(text):
         return len(text)
     total, before, last = 0, "", 0  # `last` is the width of the letter that marks combine with
     for char in text:

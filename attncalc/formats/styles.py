@@ -1,0 +1,95 @@
+"""Stretches of text that are to be shown in a style, marked within the text, so that laying it out is the same job.
+
+A stretch stands between two signs that take no room and that no page holds otherwise: they are letters of Unicode's
+tags, which `visible` writes out wherever a file has them. `painted` turns the marks into rich's styles, which go to the
+terminal as it, NO_COLOR and the other wishes of its user will have them.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+from collections.abc import Iterator, Sequence
+
+from rich.console import Console
+from rich.segment import Segment, Segments
+from rich.style import Style
+
+# The colours of a terminal's own palette, which suit its background, be it light or dark. A shade has a background of
+# its own and letters that can be read on it: blue, purple, red, orange; with 16 colours they are still these four.
+STYLES = {
+    "title": "bold",
+    "heading": "bold",
+    "line": "dim",  # what a line of working gives
+    "token": "bold",
+    "query": "magenta",
+    "key": "green",
+    "value": "cyan",
+    "nothing": "dim",
+    "shade 1": "color(231) on color(19)",
+    "shade 2": "color(231) on color(91)",
+    "shade 3": "color(231) on color(124)",
+    "shade 4": "color(16) on color(172)",
+}
+SHADES = 4
+_SHADED = frozenset({"weights", "given_weights"})
+_TAGS = 0xE0020
+_END = "\U000e007f"
+_OPENING = {name: chr(_TAGS + i) for i, name in enumerate(STYLES)}
+_NAMES = {sign: name for name, sign in _OPENING.items()}
+_SIGNS = re.compile(f"([{''.join(_NAMES)}{_END}])")
+
+
+def styled(text: str, name: str) -> str:
+    """The text, marked; where no style has this name, as it is."""
+    return f"{_OPENING[name]}{text}{_END}" if text and name in STYLES else text
+
+
+def cell(text: str, role: str) -> str:
+    """A cell of a matrix, marked by the matrix's role; weights are shaded by what they are."""
+    if role in _SHADED:
+        return styled(text, _shade(text))
+    return styled(text, "nothing" if text.strip() == "-∞" else role)
+
+
+def _shade(text: str) -> str:
+    try:
+        weight = float(text)
+    except ValueError:  # a blank
+        return ""
+    return f"shade {min(SHADES, 1 + int(weight * SHADES))}" if weight > 0 else "nothing"
+
+
+def painted(lines: Sequence[str], terminal: bool) -> str:
+    """The lines for a terminal, or for something else, which has colour only where FORCE_COLOR asks for it."""
+    no_color = True if os.environ.get("CLICOLOR") == "0" and not os.environ.get("FORCE_COLOR") else None
+    page = _Page(terminal)
+    console = Console(file=page, no_color=no_color, legacy_windows=False)
+    console.print(Segments(_segments(lines)), soft_wrap=True, end="")
+    return page.getvalue()
+
+
+class _Page(io.StringIO):
+    """Text in memory that is taken for a terminal if it is to go to one."""
+
+    def __init__(self, terminal: bool) -> None:
+        super().__init__()
+        self._terminal = terminal
+
+    def isatty(self) -> bool:
+        return self._terminal
+
+
+def _segments(lines: Sequence[str]) -> Iterator[Segment]:
+    styles = {name: Style.parse(style) for name, style in STYLES.items()}
+    for line in lines:
+        open_styles: list[Style] = []
+        for part in _SIGNS.split(line.rstrip()):
+            if part == _END:
+                open_styles.pop()
+            elif part in _NAMES:
+                open_styles.append(styles[_NAMES[part]])
+            elif part:
+                yield Segment(part, open_styles[-1] if open_styles else None)
+        yield Segment("\n")

@@ -1,0 +1,112 @@
+"""A terminal: the page of text, folded to the width of the screen, with colours by role and shaded weights.
+
+Colour is decoration: every figure, bracket and label is there without it. Lines are folded between words and before
+the signs of a formula, never within a figure or a token.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from attncalc.blocks import Document, Grid, Math, Prose, Section, Table, Token, Work
+from attncalc.formats import styles
+from attncalc.formats.boxes import Box, grid_box, joined
+from attncalc.formats.folding import filled, folded, long_words, words
+from attncalc.formats.headings import heading
+from attncalc.formats.styles import styled
+from attncalc.formats.text import BETWEEN, Page, aligned
+from attncalc.formats.text_math import INDENT, Formulas
+from attncalc.formats.width import display_width, padded
+
+LEAST = 20  # columns
+
+
+def render(document: Document, *, columns: int = 80, terminal: bool = False) -> str:
+    """The page, `columns` wide; `terminal`: whether it goes to one, and may have colour."""
+    return styles.painted(_Page().lines(document, max(LEAST, columns)), terminal)
+
+
+class _Formulas(Formulas):
+    def matrix(self, grid: Grid, width: int | None) -> Box:
+        return grid_box(grid, width, styles.cell)
+
+    def flat(self, math: Math, width: int) -> Box:
+        return folded(math, width, self.sign_column(math))
+
+    def crowded(self, rest: Sequence[Math], margin: int, width: int) -> bool:
+        return margin > width // 4 and any(self.unbroken(math).width > width - margin for math in rest)
+
+
+class _Page(Page):
+    formulas = _Formulas()
+
+    def title(self, title: Prose, width: int) -> list[str]:
+        lines = self._folded(title, width, 0)
+        rule = "=" * max(1, *map(display_width, lines))
+        return [*(styled(line, "title") for line in lines), styled(rule, "title")]
+
+    def heading(self, section: Section, width: int) -> list[str]:
+        return [styled(line, "heading") for line in self._folded(heading(section), width, INDENT)]
+
+    def part(self, part: str | Math | Token) -> str:
+        text = super().part(part)
+        return styled(text, "token") if isinstance(part, Token) else text
+
+    def prose(self, prose: Prose, width: int) -> list[str]:
+        return self._folded(prose, width, INDENT)
+
+    def work(self, work: Work, width: int) -> list[str]:
+        """A column of labels and the formulas beside it, or, where one would need more lines there, below."""
+        labels = [None if label is None else styled(self.sentence(label), "line") for label, _ in work.lines]
+        widest = max((display_width(label) for label in labels if label is not None), default=0)
+        lines: list[str] = []
+        for label, (said, math) in zip(labels, work.lines, strict=True):
+            if label is None or said is None:
+                lines += self.formulas.box((math,), width).lines
+                continue
+            start = Box.of(padded(label, widest) + BETWEEN)
+            beside = self.formulas.box((math,), width - start.width)
+            if start.width + beside.width <= width and len(beside.lines) <= 2:
+                lines += joined([start, beside]).lines
+                continue
+            below = self.formulas.box((math,), width - INDENT).indented(INDENT)
+            if start.width + beside.width <= width and len(beside.lines) <= len(below.lines):
+                lines += joined([start, beside]).lines
+            else:
+                lines += [styled(each, "line") for each in self._folded(said, width, INDENT)]
+                lines += below.lines
+        return lines
+
+    def table(self, table: Table, width: int) -> list[str]:
+        """In blocks of columns, each beside the headers of the rows, where it is too wide."""
+        head = [styled(self.sentence(cell), "token") for cell in table.head]
+        rows = [head, *([self.sentence(cell) for cell in row] for row in table.rows)]
+        widths = [max(map(display_width, column)) for column in zip(*rows, strict=True)]
+        lines: list[str] = []
+        for start, end in _blocks(widths, width):
+            lines += [*([""] if lines else []), *aligned([[row[0], *row[start:end]] for row in rows])]
+        return lines
+
+    def _folded(self, prose: Prose, width: int, hanging: int) -> list[str]:
+        return filled(words(self._texts(prose, width)), width, hanging) or [""]
+
+    def _texts(self, prose: Prose, width: int) -> Iterator[tuple[str, bool]]:
+        """The texts of a sentence, and whether each is one that is not broken."""
+        for part in prose.parts:
+            if isinstance(part, Math):
+                for i, word in enumerate(long_words(part, width - INDENT)):
+                    yield from [(" ", False), (word.text, True)] if i else [(word.text, True)]
+            else:
+                yield self.part(part), isinstance(part, Token)
+
+
+def _blocks(widths: list[int], room: int) -> Iterator[tuple[int, int]]:
+    """Which columns of a table stand together: as many as there is room for beside the first, at least one."""
+    start, gap = 1, len(BETWEEN)
+    while start < len(widths):
+        end, used = start + 1, widths[0] + gap + widths[start]
+        while end < len(widths) and used + gap + widths[end] <= room:
+            used += gap + widths[end]
+            end += 1
+        yield start, end
+        start = end
