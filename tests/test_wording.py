@@ -22,7 +22,7 @@ from random_problems import cases
 
 from attncalc import formats, mechanisms, problem, wording
 from attncalc.blocks import Beside, Block, Document, Formula, Items, Math, Prose, Section, Table, Token, Work
-from attncalc.cli.output import language, screen, render
+from attncalc.cli.output import language, render, screen
 from attncalc.layout import lay_out
 from attncalc.problem import Mask, Problem, Show
 from attncalc.problem.mask_table import MaskTable
