@@ -204,9 +204,11 @@ def rational(expr: Expr, figures: Sequence[Fraction]) -> Fraction | None:
         return Fraction(expr.args[1])
     operation, arguments = _operation(expr)
     found = [rational(argument, figures) for argument in arguments]
+    if operation.zero and found[0] == 0:
+        return Fraction(0)  # 0/√2, tanh 0
     values = [each for each in found if each is not None]
     if operation.rational is None or len(values) < len(found):
-        return None
+        return Fraction(0) if expr.op == "times" and 0 in found else None
     return operation.rational(values)
 
 

@@ -111,18 +111,19 @@ class Operation:
     precedence: int
     decimals: Callable[[Sequence[int]], int] | None = None
     rational: Callable[[Sequence[Fraction]], Fraction | None] | None = None
+    zero: bool = False  # whether a first argument of 0 gives 0, whatever the others are
 
 
 OPERATIONS: dict[str, Operation] = {
     "plus": Operation(_total, _exact_sum, 1, max, lambda v: sum(v, Fraction(0))),
     "minus": Operation(_difference, _exact_difference, 1, max, lambda v: v[0] - v[1]),
-    "times": Operation(_product, _exact_product, 2, sum, lambda v: v[0] * v[1]),
-    "over": Operation(_quotient, _exact_quotient, 2, None, _rational_quotient),
+    "times": Operation(_product, _exact_product, 2, sum, lambda v: v[0] * v[1], zero=True),
+    "over": Operation(_quotient, _exact_quotient, 2, None, _rational_quotient, zero=True),
     "exp": Operation(_of_one(np.exp), _exact_exp, 3, None, lambda v: None if v[0] else Fraction(1)),
     "sqrt": Operation(_of_one(np.sqrt), _exact_root, 3, None, _rational_root),
 }
 # Of call(name, x, ..): functions that are written by their name. Adding one is a row here and nothing in a format.
 FUNCTIONS: dict[str, Operation] = {
     "max": Operation(_largest, _exact_largest, 9, max, max),
-    "tanh": Operation(_of_one(np.tanh), _exact_at_zero, 9),
+    "tanh": Operation(_of_one(np.tanh), _exact_at_zero, 9, zero=True),
 }

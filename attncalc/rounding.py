@@ -122,7 +122,19 @@ def snapped(values: Floats, places: int) -> Floats:
         return np.where(np.abs(units) < 2.0**52, units / 10.0**places, values)
 
 
-def fits(values: Floats, places: int) -> Flags:
+def decimals_of(texts: Texts) -> int:
+    """How many decimals the figures have that are written so: 2 of 0.25, 20 of 1e-20."""
+    return max((_decimals(text) for text in texts.flat), default=0)
+
+
+def _decimals(text: str) -> int:
+    if "e" not in text:
+        return len(text.partition(".")[2])
+    exponent = Decimal(text).as_tuple().exponent
+    return max(0, -exponent) if isinstance(exponent, int) else 0
+
+
+def fits(values: Floats, places: int, noise: float = NOISE) -> Flags:
     """Which figures need no more than `places` decimals (but for the noise of float64).
 
     Next to 0 the noise is that of the matrix's largest figure, so that 1e-12, given so, is not taken for 0.
@@ -133,7 +145,7 @@ def fits(values: Floats, places: int) -> Flags:
         nearest = np.rint(size)
         off = np.abs(size - nearest)
         largest = size[finite].max(initial=0.0)
-        near = off <= np.where(nearest == 0, min(TIE, NOISE * largest), np.maximum(TIE, 4e-16 * size))
+        near = off <= np.where(nearest == 0, min(TIE, noise * largest), np.maximum(TIE, 4e-16 * size))
     return np.where(finite, near, True)
 
 

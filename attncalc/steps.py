@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from attncalc import expr
 from attncalc.expr import Expr
-from attncalc.rounding import Flags, Floats, Texts, fits, snapped
+from attncalc.rounding import NOISE, Flags, Floats, Texts, decimals_of, fits, snapped
 
 Numbers = NDArray[np.int64]  # of cells: those of a step's operands, one after the other, row by row
 FILL = -1  # the number of a cell that is no operand's
@@ -105,7 +105,8 @@ class Step:
         """Which figures are exact: from exact operands, and with no more decimals than are shown."""
         operands = [operand.values for operand in self.operands]
         flags = self.exact_from(operands, [operand.exact for operand in self.operands])
-        return np.asarray(flags & fits(self.unrounded, self.places))
+        noise = NOISE if self.own_decimals is None else 0.0  # decimals are rid of it
+        return np.asarray(flags & fits(self.unrounded, self.places, noise))
 
     @property
     def unrounded(self) -> Floats:
@@ -182,9 +183,7 @@ class Given(Step):
 
     @property
     def own_decimals(self) -> int | None:
-        if self.written is None or any("e" in text for text in self.written.flat):
-            return None
-        return max(len(text.partition(".")[2]) for text in self.written.flat)
+        return None if self.written is None else decimals_of(self.written)
 
 
 @dataclass(eq=False, kw_only=True)

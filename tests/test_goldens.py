@@ -13,31 +13,36 @@ ROOT = Path(__file__).resolve().parent.parent
 GOLDENS = ROOT / "tests" / "goldens"
 PROBLEMS = sorted((ROOT / "problems").glob("*.yaml"))
 IN_EVERY_FORMAT = {"abc", "i-love-you", "mask-before-after"}
-SUFFIX = {"text": "txt", "markdown": "md", "json": "json", "terminal": "terminal"}
+SUFFIX = {"text": "txt", "markdown": "md", "json": "json", "terminal": "terminal", "latex": "tex", "html": "html"}
 CASES = [
-    (path, name)
+    (path, name, lang)
     for path in PROBLEMS
     for name in formats.FORMATS
-    if name == "text" or path.stem in IN_EVERY_FORMAT
+    for lang in ("en", "zh")
+    if (name, lang) == ("text", "en") or (path.stem in IN_EVERY_FORMAT and (name, lang) != ("json", "zh"))
 ]
 
 
-@pytest.mark.parametrize(("path", "name"), CASES, ids=lambda value: getattr(value, "stem", value))
+def golden_of(path: Path, name: str, lang: str) -> str:
+    return f"{path.stem}{'' if lang == 'en' else f'.{lang}'}.{SUFFIX[name]}"
+
+
+@pytest.mark.parametrize(("path", "name", "lang"), CASES, ids=lambda value: getattr(value, "stem", value))
 def test_the_page_is_the_golden(
-    path: Path, name: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+    path: Path, name: str, lang: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for wish in ("FORCE_COLOR", "TTY_COMPATIBLE"):  # a terminal's page is kept without colour, 80 columns wide
         monkeypatch.delenv(wish, raising=False)
     read = problem.load(path)
-    page = render(read, mechanisms.solve(read), format=name, lang="en", math="github")
-    golden = GOLDENS / f"{path.stem}.{SUFFIX[name]}"
+    page = render(read, mechanisms.solve(read), format=name, lang=lang, math="github")
+    golden = GOLDENS / golden_of(path, name, lang)
     if request.config.getoption("--update-goldens"):
         golden.write_text(page, encoding="utf-8", newline="\n")
     assert page == golden.read_text(encoding="utf-8")
 
 
 def test_no_golden_is_left_over() -> None:
-    expected = {f"{path.stem}.{SUFFIX[name]}" for path, name in CASES}
+    expected = {golden_of(*case) for case in CASES}
     assert {golden.name for golden in GOLDENS.iterdir()} == expected
 
 

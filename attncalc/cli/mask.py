@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from attncalc.cli.options import Decimals, Format, Lang, Maths, Output, Pager, Rounding
+from attncalc.cli.options import Decimals, Format, Fragment, Lang, Maths, Output, Pager, Rounding
 
 if TYPE_CHECKING:
     from attncalc.problem import Mask
@@ -44,6 +44,7 @@ def mask(
     ] = None,
     format: Format = None,
     math: Maths = "github",
+    fragment: Fragment = False,
     lang: Lang = None,
     decimals: Decimals = None,
     rounding: Rounding = None,
@@ -72,7 +73,7 @@ def mask(
     problem = Problem("mask", None, None, "mask", show, table)
     on = screen(output)
     lang = language(lang, problem, on)
-    page = render(problem, mechanisms.solve(problem), format=format, lang=lang, math=math, on=on)
+    page = render(problem, mechanisms.solve(problem), format=format, lang=lang, math=math, fragment=fragment, on=on)
     write(page, output, on if pager else None)
 
 
@@ -95,6 +96,8 @@ def _mask(causal: bool, window: int | None, padding: str | None, files: dict[str
 
 def _table(mask: Mask, size: int | None, tokens: str | None, files: dict[str, str | None]) -> MaskTable:
     """What the options ask about; they must agree on the number of positions."""
+    import numpy as np
+
     from attncalc.errors import UsageError
     from attncalc.problem import matrix_from_bytes, read
     from attncalc.problem.mask_table import MaskTable
@@ -111,6 +114,8 @@ def _table(mask: Mask, size: int | None, tokens: str | None, files: dict[str, st
         rows, columns = matrix.values.shape
         if rows != columns:
             raise UsageError(f"{option}: {rows} × {columns}", "give as many rows as columns: a position a row")
+    if "--weights" in figures and any(matrix.values[np.isfinite(matrix.values)].any() for matrix in mask.add):
+        raise UsageError("--add: figures can be added to scores, not to weights", "give --scores, or 0 and -inf")
     counts = {"--size": size, "--tokens": None if names is None else len(names)}
     counts |= {option: len(matrix.values) for option, matrix in square.items()}
     if mask.padding is not None:

@@ -13,13 +13,16 @@ Format = Annotated[
         "--format",
         "-f",
         metavar="NAME",
-        help="terminal, text, markdown or json.",
+        help="terminal, text, markdown, latex, html or json.",
         show_default="terminal on a terminal, else text",
     ),
 ]
 Maths = Annotated[
     Literal["github", "dollars"],
     typer.Option("--math", metavar="STYLE", help="How Markdown writes formulas: github (fences) or dollars."),
+]
+Fragment = Annotated[
+    bool, typer.Option("--fragment", help="Of LaTeX the body alone, to be put into a document of your own.")
 ]
 Lang = Annotated[str | None, typer.Option("--lang", metavar="LANG", help="The page's language: en or zh.")]
 Decimals = Annotated[

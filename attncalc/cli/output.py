@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from attncalc.errors import UsageError
 from attncalc.problem import Problem
@@ -39,19 +39,19 @@ def screen(output: Path | None) -> Screen:
 
 
 def render(
-    problem: Problem, solution: Solution, *, format: str | None, lang: str, math: str, only: Sequence[Step] = (),
-    on: Screen = PAPER,
+    problem: Problem, solution: Solution, *, format: str | None, lang: str, only: Sequence[Step] = (),
+    on: Screen = PAPER, **of_format: Any,
 ) -> str:  # fmt: skip
-    """The page of a solution, whole, as text."""
+    """The page of a solution, whole, as text. A format takes from `of_format` the options that it has."""
     from attncalc import formats
 
-    name = format or ("terminal" if on.terminal else "text")
+    name = ("terminal" if on.terminal else "text") if format is None else format
     if formats.FORMATS[formats.known(name)].takes == "solution":
         return formats.render(name, solution, problem.show.rule, only=only)
     from attncalc.layout import lay_out
 
     document = lay_out(solution, problem.show, lang, title=problem.title, kind=problem.kind, only=only)
-    return formats.render(name, document, math=math, columns=on.columns, terminal=on.terminal)
+    return formats.render(name, document, columns=on.columns, terminal=on.terminal, **of_format)
 
 
 def language(asked: str | None, problem: Problem, on: Screen) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from attncalc.cli.options import Decimals, Detail, Format, Lang, Maths, Output, Pager, Rounding
+from attncalc.cli.options import Decimals, Detail, Format, Fragment, Lang, Maths, Output, Pager, Rounding
 
 if TYPE_CHECKING:
     from attncalc.solution import Solution
@@ -17,6 +17,7 @@ def solve(
     problem: Annotated[str, typer.Argument(metavar="PROBLEM", help="A problem file (YAML), or - for standard input.")],
     format: Format = None,
     math: Maths = "github",
+    fragment: Fragment = False,
     lang: Lang = None,
     decimals: Decimals = None,
     rounding: Rounding = None,
@@ -37,7 +38,7 @@ def solve(
     only = [_step(solution, id) for id in step or ()]
     on = screen(output)
     lang = language(lang, read, on)
-    page = render(read, solution, format=format, lang=lang, math=math, only=only, on=on)
+    page = render(read, solution, format=format, lang=lang, math=math, fragment=fragment, only=only, on=on)
     write(page, output, on if pager else None)
 
 

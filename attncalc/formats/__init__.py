@@ -21,6 +21,8 @@ FORMATS: dict[str, Format] = {
     "terminal": Format("terminal", "text folded to the screen, in colour", frozenset({"columns", "terminal"})),
     "text": Format("text", "plain text, matrices drawn in two dimensions", frozenset({"width"})),
     "markdown": Format("markdown", "Markdown with LaTeX formulas, as GitHub shows it", frozenset({"math"})),
+    "latex": Format("latex", "a document for XeLaTeX, to print", frozenset({"fragment"})),
+    "html": Format("html", "one HTML file with MathML, to read and to print"),
     "json": Format("json", "every figure of the solution, for scripts", frozenset({"only"}), takes="solution"),
 }
 

@@ -127,7 +127,7 @@ def _label(label: str, paint: Paint | None) -> str:
 
 def _columns(grid: Grid, paint: Paint | None) -> tuple[list[_Column], list[str]]:
     """The columns as text, and what stands below the matrix for headers that are too long."""
-    headers, legend = _headers(grid.columns)
+    headers, legend = column_headers(grid.columns)
     if paint:
         headers = [paint(header, "token") for header in headers]
     count = grid.cells.shape[1] if grid.cells.ndim == 2 else 0
@@ -141,7 +141,8 @@ def _columns(grid: Grid, paint: Paint | None) -> tuple[list[_Column], list[str]]
     return columns, legend
 
 
-def _headers(labels: Sequence[str] | None) -> tuple[list[str], list[str]]:
+def column_headers(labels: Sequence[str] | None) -> tuple[list[str], list[str]]:
+    """What stands over the columns, and what the numbers mean that stand there for labels that are too long."""
     headers = [visible(label) for label in labels or ()]
     if all(display_width(header) <= LONGEST_HEADER for header in headers):
         return headers, []

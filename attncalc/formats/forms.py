@@ -55,6 +55,8 @@ class Notation:
     raised: Write  # what is written above, in brackets: (2), that of the second head
     grid: Callable[[Grid], str]  # a matrix within a line
     brackets: tuple[str, str] = ("(", ")")
+    minus: str = "-"  # what a negative figure starts with, once it is written
+    guard: str = "(%s)"  # a negative figure in brackets
 
 
 class Segment(NamedTuple):

@@ -31,14 +31,17 @@ class Raised(NamedTuple):
 
 
 class Template(NamedTuple):
-    """Text with `%s` in the place of each figure."""
+    """Text with `%s` in the place of each figure; `minus` and `guard` are the notation's."""
 
     text: str
     slots: tuple[Slot, ...]
+    minus: str
+    guard: str
 
     def fill(self, figures: Sequence[Any]) -> str:
+        minus, guard = self.minus, self.guard
         return self.text % tuple(
-            [f"({figures[k]})" if guarded and figures[k][:1] == "-" else figures[k] for k, guarded in self.slots]
+            [guard % figures[k] if held and figures[k].startswith(minus) else figures[k] for k, held in self.slots]
         )
 
 
@@ -61,7 +64,7 @@ def compiled(pattern: Expr, notation: Notation, grids: Grids = NO_GRIDS) -> tupl
 
     def close() -> None:
         if text:
-            pieces.append(Template("".join(text), tuple(slots)))
+            pieces.append(Template("".join(text), tuple(slots), notation.minus, notation.guard))
         text.clear()
         slots.clear()
 
@@ -135,7 +138,7 @@ class _Setting:
                 yield notation.sign(args[0])
             case "number":
                 written = notation.figure(args[1])
-                yield f"({written})" if guarded and written.startswith("-") else written
+                yield notation.guard % written if guarded and written.startswith(notation.minus) else written
             case "tilde":
                 yield from self._under_tilde(args[0])
             case "chain":

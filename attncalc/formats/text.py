@@ -23,6 +23,11 @@ def render(document: Document, *, width: int = 100) -> str:
     return "\n".join(line.rstrip() for line in Page().lines(document, width)) + "\n"
 
 
+def sentence(prose: Prose) -> str:
+    """A sentence as one line of plain text."""
+    return Page().sentence(prose)
+
+
 class Page:
     """A document in lines. A format that folds or paints them overrides what it does in its own way."""
 

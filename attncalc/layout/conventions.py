@@ -81,10 +81,15 @@ def _figures(page: Page, convention: Convention) -> Prose:
     return page.say("conventions.read_as_hidden.figures", figures=page.say.enumeration(figures))
 
 
+def _placed(page: Page, convention: Convention) -> Prose:
+    return page.say("conventions.placed.first", n=page.count(convention.details["past"]))
+
+
 _OWN: dict[str, Callable[[Page, Convention], Prose]] = {
     "start": _start,
     "scale": _scale,
     "heads": _heads,
+    "placed": _placed,
     "read_as_hidden": _figures,
 }
 

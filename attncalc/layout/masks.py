@@ -44,12 +44,13 @@ def _seen(page: Page, mask: Step, row: Flags, i: int) -> Prose:
 
 def before_and_after(page: Page, before: Step, after: Step, mask: Step) -> list[Block]:
     """The weights before a mask and after it, side by side, with a remark on each row."""
-    remarks = tuple(_remark(page, before, after, row, i) for i, row in enumerate(visible(mask)))
+    adds = mask.role == "mask" and bool(mask.values[np.isfinite(mask.values)].any())  # more than 0 and -∞
+    remarks = tuple(_remark(page, before, after, row, i, adds) for i, row in enumerate(visible(mask)))
     return [Beside((page.matrix(before), page.matrix(after))), Items(remarks)]
 
 
-def _remark(page: Page, before: Step, after: Step, row: Flags, i: int) -> Prose:
-    """I sees <s> and itself: 78.1% of its weight was there, and that is scaled up to 1."""
+def _remark(page: Page, before: Step, after: Step, row: Flags, i: int, adds: bool) -> Prose:
+    """I sees <s> and itself: the weight there adds up to 0.781, and is scaled up to 1."""
     say, query = page.say, query_name(page, after, i)
     seen = say("mask.all") if row.all() else names(page, after, i, row.nonzero()[0].tolist())
     old, new = page.figures(before).texts[i], page.figures(after).texts[i]
@@ -57,6 +58,8 @@ def _remark(page: Page, before: Step, after: Step, row: Flags, i: int) -> Prose:
         return say("remarks.nothing_left", row=query)
     if np.allclose(before.values[i], after.values[i], rtol=0, atol=1e-12) or list(old) == list(new):
         return say("mask.keeps", query=query, seen=seen)
-    return say("mask.scales", query=query, seen=seen, share=rounding.percent(rounding.total(old[row])))
+    if adds:
+        return say("mask.sees", query=query, seen=seen)
+    return say("mask.scales", query=query, seen=seen, sum=rounding.total(old[row]))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
@@ -71,9 +71,9 @@ class Page:
         near = off <= 1e-9 * np.maximum(1, np.abs(values))
         # e^x and √2 are no decimals, however near: nothing printed is equal to them.
         near &= step.exact_from([o.values for o in operands], [np.ones(o.values.shape, dtype=bool) for o in operands])
-        decimals = step.decimals_from([_decimals(operand.texts) for operand in operands])
+        decimals = step.decimals_from([rounding.decimals_of(operand.texts) for operand in operands])
         if decimals is not None:
-            places = max(decimals, _decimals(texts))
+            places = max(decimals, rounding.decimals_of(texts))
             if places + _digits([values, *(operand.values for operand in operands)]) < 14:  # float64 tells them apart
                 return np.asarray(near & (off < 0.25 * 10.0**-places))
         for i, j in np.argwhere(near & np.isfinite(values)).tolist():
@@ -91,8 +91,7 @@ class Page:
 
     def row(self, step: Step, i: int) -> Math:
         """[a, b, ..], or the bare figure of a matrix of one column."""
-        texts = self.figures(step).texts[i if step.shape[0] > 1 else 0]
-        return compose("vector", *map(figure, texts)) if len(texts) > 1 else figure(texts[0])
+        return vector(self.figures(step).texts[i if step.shape[0] > 1 else 0].tolist())
 
     def working(self, step: Step, i: int, j: int) -> Math:
         """The cell's working, in printed figures."""
@@ -177,7 +176,8 @@ class Page:
         labels = self.labels(axis)
         if labels is None or axis is None:
             return self.say(f"row.{axis.name if axis else 'row'}.plain", n=self.count(k))
-        counts = self._repeated.setdefault(axis, Counter(labels))
+        # A token that is called "itself" is told from the word by its number.
+        counts = self._repeated.setdefault(axis, Counter([*labels, self.say.text("this_row")]))
         if counts[labels[k]] == 1:
             return self.say(f"{key}.plain", token=Token(labels[k]))
         return self.say(f"{key}.repeated", token=Token(labels[k]), n=self.count(k))
@@ -188,6 +188,11 @@ class Page:
         if labels is None:
             return self.say(f"{key}.plain", n=self.count(k))
         return self.say(f"{key}.token", n=self.count(k), token=Token(labels[k]))
+
+
+def vector(texts: Sequence[str]) -> Math:
+    """[a, b, ..]; a bare figure where there is one."""
+    return compose("vector", *map(figure, texts)) if len(texts) > 1 else figure(texts[0])
 
 
 def small(symbol: Expr) -> Expr:
@@ -211,10 +216,6 @@ def is_self_attention(step: Step) -> bool:
 def nothing_there(step: Step, i: int) -> Flags:
     """Which figures of row i are an exact 0: of weights, what may not be seen."""
     return np.asarray((step.values[i] == 0) & step.exact[i])
-
-
-def _decimals(texts: Texts) -> int:
-    return max((len(text.partition(".")[2]) for text in texts.flat if "e" not in text), default=0)
 
 
 def _digits(arrays: Iterable[Floats]) -> float:

@@ -62,9 +62,9 @@ def _weights(page: Page, step: Step, i: int) -> Prose:
 
 
 def largest_of(step: Step, i: int, columns: Iterable[int]) -> list[int]:
-    """Which of the columns hold the largest figure of row i; several where they are equal before rounding."""
+    """Which of the columns hold the largest figure of row i; several where they are equal as they are used."""
     columns = list(columns)
-    row = step.unrounded[i]
+    row = step.values[i]
     most = max(row[j] for j in columns)
     return [j for j in columns if row[j] >= most - EQUAL * abs(most)]
 

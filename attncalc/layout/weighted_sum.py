@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from attncalc.blocks import Block, Formula, Math, Prose, Section, Work, compose, figure
-from attncalc.layout.page import Page
+from attncalc.blocks import Block, Formula, Math, Prose, Section, Work, compose
+from attncalc.layout.page import Page, vector
 from attncalc.steps import Step
 
 
@@ -47,7 +47,7 @@ def _vectors(page: Page, step: Step, i: int) -> list[Block]:
         compose("chain", "=", _scaled_vectors(page, step, i)),
     ]
     if count > 1:
-        products = [compose("vector", *map(figure, page.terms(step)[i, :, k])) for k in range(count)]
+        products = [vector(page.terms(step)[i, :, k].tolist()) for k in range(count)]
         rows.append(compose("chain", _sign(chain[2] for chain in chains), compose("plus", *products)))
     rows.append(compose("chain", _sign(chain[-2] for chain in chains), page.row(step, i)))
     return [Formula(tuple(rows))]

@@ -20,9 +20,10 @@ MECHANISMS: dict[str, Callable[[Sheet, Any, Show], Step]] = {
     "softmax": softmax_alone,
     "mask": mask_table,
 }
-# What steps may be called, by the last part of their ids: `show.decimals` may name one that a solution has no need of.
+# What steps may be called: `show.decimals` may name one that a solution has no need of.
 NAMES = frozenset({"H", "memory", "W_Q", "W_K", "W_V", "W_QKV", "b_Q", "b_K", "b_V", "b_QKV", "Q", "K", "V", "product",
-                   "K_T", "S", "x", "scaled", "softcap", "mask", "masked", "row_max", "shifted", "exp", "row_sum",
+                   "Q.product", "K.product", "V.product", "output.product", "K_T", "S", "x",
+                   "scaled", "softcap", "mask", "masked", "row_max", "shifted", "exp", "row_sum",
                    "given_A", "kept", "A", "O", "concat", "W_O", "b_O", "output"})  # fmt: skip
 
 
@@ -48,6 +49,6 @@ def _worked(problem: Problem) -> Solution:
 def _check_decimals(problem: Problem, solution: Solution) -> None:
     """A step that `show.decimals` names must be one that can be."""
     for id in problem.show.rule.by_step:
-        if id not in solution.steps and id.rpartition(".")[2] not in NAMES:
+        if id not in solution.steps and id not in NAMES:
             hint = f"the steps here are {', '.join(solution.steps)}"
             raise ProblemError(problem.name, 0, 0, f"show.decimals.{id}", "no step is called so", hint)

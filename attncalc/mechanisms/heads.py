@@ -175,7 +175,8 @@ def conventions(sheet: Sheet, given: Attention) -> None:
         sheet.convention("scale", given.scale.kind, **details)
     if given.softcap:
         sheet.convention("softcap", "tanh", value=given.softcap[1])
-    masks.conventions(sheet, given.mask, on_weights=given.start == "A")
+    square = axes_of(given)["queries"] is axes_of(given)["keys"] or _is_square(given)
+    masks.conventions(sheet, given.mask, on_weights=given.start == "A", square=square)
 
 
 def _sharing(given: Attention) -> str:

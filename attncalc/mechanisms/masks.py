@@ -110,16 +110,18 @@ def refuse_empty_rows(step: Step, something: Flags) -> None:
         raise StepError(step.id, (int(nothing.argmax()),), "sees nothing", "change the mask, or say masked_row: zero")
 
 
-def conventions(sheet: Sheet, mask: Mask, *, on_weights: bool = False) -> None:
-    """What a mask hides, part by part, for the head of the page."""
+def conventions(sheet: Sheet, mask: Mask, *, on_weights: bool = False, square: bool = True) -> None:
+    """What a mask hides, part by part, for the head of the page; `square` where queries and keys are as many."""
     if not mask:
         sheet.convention("mask", "none")
         return
     sheet.convention("mask", "on_weights" if on_weights else "on_scores")
     if mask.causal:
-        sheet.convention("causal", "past" if mask.past else "plain", past=mask.past)
+        sheet.convention("causal", "plain" if square and not mask.past else "placed")
     if mask.window:
         sheet.convention("window", "keys", before=mask.window[0], after=mask.window[1])
+    if (mask.causal or mask.window) and (mask.past or not square):
+        sheet.convention("placed", "first", past=mask.past)
     for part in ("padding", "keep", "hide", "add"):
         if getattr(mask, part) not in (None, ()):
             sheet.convention(part, "given")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from attncalc.expr import Expr, exp, number, slot
@@ -43,12 +45,16 @@ def softmax(sheet: Sheet, scores: Step, *, shift: str = "needed") -> Step:
 def renormalised(sheet: Sheet, weights: Step, keep: Step) -> Step:
     """Each row of given weights cut down to what `keep` (1 or 0) leaves, and divided by what is left, n × m."""
     with sheet.group("renormalise", order="by row"):
-        law = slot(0) * slot(1)
-        return _shares(sheet, sheet.map("kept", law, weights, keep, symbol=sheet.symbol("A_kept"), role="kept"))
+        # What is kept, and its sum, keep the decimals that they were given with: a small weight is not lost.
+        most = min(weights.decimals or 0, 12)
+        places = {id: {"places": max(most, sheet.rule.places(id))} for id in ("kept", "row_sum")}
+        law, symbol = slot(0) * slot(1), sheet.symbol("A_kept")
+        kept = sheet.map("kept", law, weights, keep, symbol=symbol, role="kept", **places["kept"])
+        return _shares(sheet, kept, **places["row_sum"])
 
 
-def _shares(sheet: Sheet, parts: Step) -> Step:
-    total = sheet.reduce("row_sum", "sum", parts, symbol=sheet.symbol("r"), role="row_sum")
+def _shares(sheet: Sheet, parts: Step, **about: Any) -> Step:
+    total = sheet.reduce("row_sum", "sum", parts, symbol=sheet.symbol("r"), role="row_sum", **about)
     return sheet.map("A", slot(0) / slot(1), parts, total, role="weights", rows_sum_to_one=True)
 
 

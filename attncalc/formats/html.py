@@ -1,0 +1,191 @@
+"""One HTML file that needs nothing else: formulas in MathML, tables with headers, sections to link to.
+
+A formula that is wider than the page scrolls in a box of its own; the page itself never does. On paper nothing can be
+scrolled: matrices and tables come in blocks that fit, and formulas are broken at their signs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from html import escape
+from itertools import groupby
+
+from attncalc.blocks import Beside, Block, Document, Formula, Grid, Items, Math, Prose, Section, Table, Token, Work
+from attncalc.formats import mathml
+from attncalc.formats.headings import heading
+from attncalc.formats.html_style import STYLE, shades
+from attncalc.formats.mathml import ROOM, whole
+from attncalc.formats.parts import SHADES, label, parts, table_parts
+from attncalc.formats.text import sentence as plain
+from attncalc.formats.width import visible
+
+DEEPEST_HEADING = 4
+JOINER = "\u2060"  # a formula is no letter: without one, a line may end between it and a bracket or a comma
+_LOOSE = re.compile("(?<=[(\\[（「“])(?=<math>)|(?<=</math>)(?=[)\\].,;:）」”。，、；：])")
+
+
+def render(document: Document) -> str:
+    """The page, whole."""
+    page = _Page()
+    body = "\n".join(page.blocks(document.blocks, 2))
+    return (
+        f'<!doctype html>\n<html lang="{escape(document.lang)}">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width,initial-scale=1">\n'
+        f"<title>{escape(plain(document.title))}</title>\n<style>{STYLE}{shades(SHADES)}</style>\n</head>\n<body>\n<main>\n"
+        f"<h1>{sentence(document.title)}</h1>\n{body}\n</main>\n</body>\n</html>\n"
+    )
+
+
+def sentence(prose: Prose) -> str:
+    written = [_part(part) for part in prose.parts]
+    return _LOOSE.sub(JOINER, "".join(written)).strip()
+
+
+def _part(part: str | Math | Token) -> str:
+    match part:
+        case Math():
+            return _within(part)
+        case Token(text):
+            return f"<bdi>{escape(visible(text))}</bdi>"
+    return escape(visible(" ".join(part.split("\n"))))
+
+
+def _within(math: Math) -> str:
+    """A formula within a sentence, in pieces as narrow as can be; a matrix scrolls."""
+    if math.pattern.op == "slot" and isinstance(figure := math.figures[math.pattern.args[0]], str):
+        return escape(figure.replace("-", mathml.MINUS))
+    pieces = (markup + (mathml.matrix(grid) if grid else "") for markup, grid in mathml.formula(math))
+    return "<wbr>".join(
+        f'<span class="scroll">{whole(piece)}</span>' if "<mtable>" in piece else whole(piece) for piece in pieces
+    )
+
+
+class _Page:
+    """One page: no two of its anchors are the same."""
+
+    def __init__(self) -> None:
+        self.anchors: Counter[str] = Counter()
+
+    def anchor(self, wanted: str) -> str:
+        name = escape(wanted) or "section"
+        while True:
+            self.anchors[name] += 1
+            if self.anchors[name] == 1:
+                return name
+            name = f"{name}-{self.anchors[name]}"
+
+    def blocks(self, blocks: Sequence[Block], level: int) -> Iterator[str]:
+        for block in blocks:
+            yield from self._block(block, level)
+
+    def _block(self, block: Block, level: int) -> Iterator[str]:
+        match block:
+            case Prose():
+                yield f"<p>{sentence(block)}</p>"
+            case Items():
+                yield _list(block.sentences)
+            case Formula():
+                yield _formula(block.lines)
+            case Beside():
+                yield f'<div class="beside">\n{_lines(_formula(each.lines) for each in block.formulas)}\n</div>'
+            case Work():
+                yield from _work(block)
+            case Table():
+                yield from map(_table, table_parts(block, ROOM))
+            case Section():
+                yield from self._section(block, level)
+
+    def _section(self, section: Section, level: int) -> Iterator[str]:
+        anchor = self.anchor(section.anchor)
+        tag = f"h{min(level, DEEPEST_HEADING)}"
+        yield f'<section id="{anchor}">\n<{tag}><a href="#{anchor}">{sentence(heading(section))}</a></{tag}>'
+        yield from self.blocks(section.blocks, level + 1)
+        yield "</section>"
+
+
+def _lines(parts: Iterable[str]) -> str:
+    return "\n".join(parts)
+
+
+def _list(sentences: Sequence[Prose]) -> str:
+    return f"<ul>\n{_lines(f'<li>{sentence(each)}</li>' for each in sentences)}\n</ul>"
+
+
+def _formula(maths: Sequence[Math]) -> str:
+    """A line below the other; those after the first stand further in."""
+    about = label(maths[0])
+    lines = [_line(math, about, "f on" if i and len(maths) > 1 else "f") for i, math in enumerate(maths)]
+    return f'<div class="formula">{_lines(lines)}</div>'
+
+
+def _line(math: Math, about: str, kind: str = "f") -> str:
+    """A formula that is broken where it may be; with a matrix that has labels, which is a table, its parts in a row."""
+    pieces = list(mathml.formula(math))
+    if all(grid is None for _, grid in pieces):
+        return f'<div class="{kind}">{"<wbr>".join(whole(markup) for markup, _ in pieces)}</div>'
+    parts = (whole(markup) if grid is None else _led(markup, grid, about) for markup, grid in pieces)
+    return f'<div class="{kind} row">{"".join(parts)}</div>'
+
+
+def _led(markup: str, grid: Grid, about: str) -> str:
+    """A matrix with labels and what goes before it on its line."""
+    return f'<div class="led">{whole(markup) if markup else ""}<div class="scroll">{_matrix(grid, about)}</div></div>'
+
+
+def _matrix(grid: Grid, about: str) -> str:
+    """A matrix with labels: a table whose brackets are drawn."""
+    return "".join(_block(part.grid, part.place, about) for part in parts(grid, ROOM))
+
+
+def _block(grid: Grid, place: str, about: str) -> str:
+    name = escape(f"{about}{place}")
+    head = ""
+    if grid.columns:
+        corner = "<td></td>" if grid.rows else ""
+        head = f"<thead><tr>{corner}{''.join(_header('col', each) for each in grid.columns)}</tr></thead>"
+    caption = f"<caption>{place}</caption>" if place else ""
+    pads = mathml.padding(grid)
+    last = grid.cells.shape[1] - 1
+    rows = [
+        f"<tr>{_header('row', grid.rows[i]) if grid.rows else ''}"
+        + "".join(_cell(grid, str(cell), pads[i][j], j == 0, j == last) for j, cell in enumerate(row))
+        + "</tr>"
+        for i, row in enumerate(grid.cells)
+    ]
+    labelled = f' aria-label="{name}"' if name else ""
+    return f'<table class="matrix"{labelled}>{caption}{head}<tbody>\n{_lines(rows)}\n</tbody></table>'
+
+
+def _header(scope: str, text: str) -> str:
+    return f'<th scope="{scope}"><bdi>{escape(visible(text))}</bdi></th>'
+
+
+def _cell(grid: Grid, cell: str, pad: str, first: bool, last: bool) -> str:
+    classes = [*(["l"] if first else []), *(["r"] if last else []), *mathml.shading(grid, cell)]
+    kind = f' class="{" ".join(classes)}"' if classes else ""
+    return f"<td{kind}>{whole(mathml.figure(cell) + pad)}</td>"
+
+
+def _work(work: Work) -> Iterator[str]:
+    for labelled, lines in groupby(work.lines, key=lambda line: line[0] is not None):
+        if labelled:
+            rows = (_named(name, math) for name, math in lines if name)
+            yield f'<dl class="work">\n{_lines(rows)}\n</dl>'
+        else:
+            yield f'<div class="formula">\n{_lines(_line(math, label(math)) for _, math in lines)}\n</div>'
+
+
+def _named(name: Prose, math: Math) -> str:
+    return f"<div><dt>{sentence(name)}</dt><dd>{_line(math, plain(name))}</dd></div>"
+
+
+def _table(table: Table) -> str:
+    head = "".join(f'<th scope="col">{sentence(cell)}</th>' for cell in table.head)
+    rows = (
+        f'<tr><th scope="row">{sentence(first)}</th>{"".join(f"<td>{sentence(cell)}</td>" for cell in rest)}</tr>'
+        for first, *rest in table.rows
+    )
+    body = f"<thead><tr>{head}</tr></thead><tbody>\n{_lines(rows)}\n</tbody>"
+    return f'<div class="scroll"><table class="table">{body}</table></div>'

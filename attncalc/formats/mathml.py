@@ -1,0 +1,239 @@
+"""Formulas as MathML Core: the table of the notation, and formulas in as many `<math>` as a line may be broken into.
+
+A browser breaks no line within a `<math>`. A long formula is therefore several of them: cut before its relations, then
+before plus signs, then after commas, never within brackets or a fraction.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from html import escape
+
+from attncalc.blocks import Grid, Math
+from attncalc.formats.forms import Form, Notation, infix
+from attncalc.formats.notation import line
+from attncalc.formats.parts import Stretch, parts, shade, stretches
+from attncalc.formats.width import visible
+
+ROOM = 70  # the columns of text, as plain text, of a block of a matrix: what goes on paper
+LEAD = 15  # letters that may stand before a matrix with labels, on its line
+NARROW = 34  # letters that fit side by side on a telephone
+
+MINUS = "\u2212"  # a hyphen stays one in MathML
+
+# Where a formula may be cut, and in which order: comments, taken out again.
+CUTS = RELATION, PLUS, MATRIX, COMMA = "<!--=-->", "<!--+-->", "<!--[-->", "<!--,-->"
+_COMMENT = re.compile("<!--.-->")
+_TAG = re.compile(r"<(/?)[a-z][^<>]*?(/?)>")
+_MARKUP = re.compile(r"<[^<>]*>|&[a-z]+;|\u2061")
+_NUMERAL = re.compile(r"-?[\d.,]+(?:e[+-]?\d+)?")
+_SIGNS = frozenset("=≈∈≠<>≤≥→+-×·,;:")
+
+
+def _text(text: str) -> str:
+    return escape(visible(text))
+
+
+def _operator(sign: str) -> str:
+    return f'<mo form="infix">{escape(sign.replace("-", MINUS))}</mo>'
+
+
+def token(text: str) -> str:
+    """A label as it is."""
+    return f"<mtext>{_text(text)}</mtext>"
+
+
+def symbol(text: str, accent: str = "%s") -> str:
+    """A name; what follows "_" is its subscript."""
+    base, *below = text.split("_")
+    if not base or not all(below):
+        return accent % token(text)
+    letter = accent % _identifier(base)
+    if not below:
+        return letter
+    index = "<mo>,</mo>".join(map(_identifier, below))
+    return f"<msub>{letter}<mrow>{index}</mrow></msub>"
+
+
+def _identifier(text: str) -> str:
+    if text.isdigit():
+        return f"<mn>{text}</mn>"
+    return f"<mi>{_text(text)}</mi>" if text.isalpha() and len(text) == 1 else token(text)
+
+
+def _function(text: str) -> str:
+    return f"<mi>{_text(text)}</mi><mo>\u2061</mo>"
+
+
+def _sign(text: str) -> str:
+    return _operator(text) if text in _SIGNS else token(text)
+
+
+@lru_cache(maxsize=65536)
+def figure(text: str) -> str:
+    """A figure; a minus is an operator, so that it is as wide as one."""
+    sign = f"<mo>{MINUS}</mo>" if text.startswith("-") else ""
+    size = text.removeprefix("-")
+    if size == "∞":
+        written = "<mi>∞</mi>"
+    elif _NUMERAL.fullmatch(size):
+        written = f"<mn>{size}</mn>"
+    else:
+        return token(text)
+    return f"<mrow>{sign}{written}</mrow>" if sign else written
+
+
+def matrix(grid: Grid) -> str:
+    """A matrix in blocks of columns, in brackets, each under its numbers; with labels, if it has any."""
+    return "".join(MATRIX + _bracketed(part.grid, part.place) for part in parts(grid, ROOM))
+
+
+def _bracketed(grid: Grid, place: str) -> str:
+    rows = []
+    pads = padding(grid)
+    for i, row in enumerate(grid.cells):
+        cells = [_cell(grid, str(cell), pads[i][j]) for j, cell in enumerate(row)]
+        rows.append(f"<mtr>{''.join(cells)}{_label(grid.rows[i]) if grid.rows else ''}</mtr>")
+    if grid.columns:
+        rows.insert(0, f"<mtr>{''.join(map(_label, grid.columns))}{'<mtd></mtd>' if grid.rows else ''}</mtr>")
+    table = f"<mrow><mo>[</mo><mtable>{''.join(rows)}</mtable><mo>]</mo></mrow>"
+    return f"<mover>{table}<mtext>{place}</mtext></mover>" if place else table
+
+
+def _label(text: str) -> str:
+    return f"<mtd>{token(text)}</mtd>"
+
+
+def _cell(grid: Grid, cell: str, pad: str) -> str:
+    kind = f' class="{classes[0]}"' if (classes := shading(grid, cell)) else ""
+    return f"<mtd{kind}>{figure(cell)}{pad}</mtd>"
+
+
+def shading(grid: Grid, cell: str) -> list[str]:
+    """The class of a cell that is shaded."""
+    dark = shade(grid, cell)
+    return [f"w{dark}"] if dark else []
+
+
+def padding(grid: Grid) -> list[list[str]]:
+    """What goes after each figure, so that decimal points stand below one another in columns set to the right."""
+    tails = [[len(str(cell).partition(".")[2]) for cell in row] for row in grid.cells]
+    most = [max(column) for column in zip(*tails, strict=True)]
+    return [[_space(most[j], own) for j, own in enumerate(row)] for row in tails]
+
+
+def _space(most: int, own: int) -> str:
+    if own == most:
+        return ""
+    return f'<mspace width="{most - own + (0 if own else 0.5):g}ch"/>'
+
+
+def _braced(tag: str, least: tuple[int, int] = (0, 0)) -> Form:
+    return Form(f"<{tag}><mrow>", "</mrow><mrow>", f"</mrow></{tag}>", least=least, binds=8)
+
+
+_CLOSED = frozenset({"over", "exp", "sqrt"})  # they need no brackets here, but do before an index or a power
+SPACE = '<mspace width="2em"/>'
+_COMMA = '<mo separator="true">,</mo>'
+_LEFT, _RIGHT = '<mo stretchy="false">(</mo>', '<mo stretchy="false">)</mo>'
+_OPEN, _CLOSE = '<mo stretchy="false">[</mo>', '<mo stretchy="false">]</mo>'
+
+MATHML = Notation(
+    forms={
+        "plus": infix(PLUS + _operator("+"), 1),
+        "minus": infix(PLUS + _operator("-"), 1),
+        "times": infix(_operator("×"), 2, apart=["hadamard"]),
+        "dot": infix(_operator("·"), 2, apart=["hadamard"]),
+        "hadamard": infix(_operator("⊙"), 2, apart=["times", "dot"]),
+        "over": _braced("mfrac"),
+        "exp": Form("<msup><mi>e</mi><mrow>", after="</mrow></msup>", binds=8),
+        "sqrt": Form("<msqrt>", after="</msqrt>", binds=8),
+        "max": Form(_function("max") + _LEFT, _COMMA + COMMA, _RIGHT),
+        "call": Form(first=_LEFT, between=_COMMA + COMMA, after=_RIGHT, least=(8, 0)),
+        "vector": Form(_OPEN, _COMMA + COMMA, _CLOSE),
+        "list": Form(between=_COMMA + RELATION),
+        "cell": Form("<msub><mrow>", _COMMA, "</mrow></msub>", "</mrow><mrow>", least=(8, 0), apart=_CLOSED),
+        "sub": Form("<msub><mrow>", _COMMA, "</mrow></msub>", "</mrow><mrow>", least=(8, 0), apart=_CLOSED),
+        "of": Form("<msup><mrow>", "</mrow>", "</msup>", least=(8, 0), apart=_CLOSED),
+        "transpose": Form(
+            "<msup><mrow>", after='</mrow><mi mathvariant="normal">T</mi></msup>',
+            least=(8, 8), guarded=(True, True), apart=_CLOSED,
+        ),
+        "shape": Form(_LEFT, _operator("×"), _RIGHT, least=(3, 3)),
+        "sized": Form(between='<mspace width="0.3em"/>'),
+        "spaced": Form(between=SPACE),
+    },
+    name=symbol,
+    accented=lambda text: symbol(text, '<mover accent="true">%s<mo stretchy="false">~</mo></mover>'),
+    function=_function,
+    sign=_sign,
+    figure=figure,
+    raised=lambda written: f"<mrow><mo>(</mo>{written}<mo>)</mo></mrow>",
+    grid=matrix,
+    brackets=("<mrow><mo>(</mo>", "<mo>)</mo></mrow>"),
+    minus=f"<mrow><mo>{MINUS}</mo>",
+    guard=f"<mrow>{_LEFT}%s{_RIGHT}</mrow>",
+)  # fmt: skip
+
+
+def whole(markup: str) -> str:
+    """One `<math>`."""
+    return f"<math>{_COMMENT.sub('', markup)}</math>"
+
+
+def width(markup: str) -> int:
+    """About how many letters stand side by side."""
+    return len(_MARKUP.sub("", markup))
+
+
+def formula(math: Math) -> Iterator[tuple[str, Grid | None]]:
+    """The formula in pieces between which a line may end; a piece may end with a matrix that has labels."""
+    before, (first, *others) = stretches(math)
+    yield from _pieces([*before, *first])
+    for found in others:
+        yield from _pieces(found, SPACE)
+
+
+def _pieces(found: list[Stretch], markup: str = "") -> Iterator[tuple[str, Grid | None]]:
+    for stretch in found:
+        markup += RELATION * stretch.breakable + (_sign(stretch.sign) if stretch.sign else "")
+        if (grid := labelled(stretch.math)) is not None:
+            *pieces, last = cut(markup)
+            if width(last) > LEAD and RELATION in last:
+                before, _, last = last.rpartition(RELATION)
+                pieces.append(before)
+            yield from ((piece, None) for piece in pieces)
+            yield last, grid
+            markup = ""
+        elif stretch.math:
+            markup += line(stretch.math, MATHML).removeprefix(MATRIX)
+    yield from ((piece, None) for piece in cut(markup) if piece)
+
+
+def labelled(math: Math | None) -> Grid | None:
+    """The matrix with labels that the formula is, if it is one."""
+    if math is None or math.pattern.op != "slot":
+        return None
+    grid = math.figures[math.pattern.args[0]]
+    return grid if isinstance(grid, Grid) and (grid.rows or grid.columns) else None
+
+
+def cut(markup: str, levels: tuple[str, ...] = CUTS) -> list[str]:
+    """The markup in pieces that are narrow, as far as it can be cut."""
+    if not levels or width(markup) <= NARROW:
+        return [markup]
+    return [piece for part in _at_top(markup, levels[0]) for piece in cut(part, levels[1:])]
+
+
+def _at_top(markup: str, mark: str) -> list[str]:
+    """Cut at the marks that stand within no element."""
+    found, depth = [""], 0
+    for chunk in markup.split(mark):
+        if found[-1] and depth == 0:
+            found.append("")
+        found[-1] += chunk
+        for closing, empty in _TAG.findall(chunk):
+            depth += 0 if empty else -1 if closing else 1
+    return found
