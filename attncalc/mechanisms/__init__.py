@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -49,6 +50,6 @@ def _worked(problem: Problem) -> Solution:
 def _check_decimals(problem: Problem, solution: Solution) -> None:
     """A step that `show.decimals` names must be one that can be."""
     for id in problem.show.rule.by_step:
-        if id not in solution.steps and id not in NAMES:
+        if id not in solution.steps and re.sub(r"^head[1-9]\d*\.", "", id) not in NAMES:
             hint = f"the steps here are {', '.join(solution.steps)}"
             raise ProblemError(problem.name, 0, 0, f"show.decimals.{id}", "no step is called so", hint)
