@@ -33,7 +33,7 @@ def test_control() -> None:
     given = problem.given
     assert (problem.name, problem.kind, problem.title, problem.lang) == ("p.yaml", "attention", None, None)
     assert (given.start, given.tokens, given.memory_tokens) == ("H", ("I", "like", "cats"), None)
-    assert (given.d_k, given.scale.kind, given.causal, given.masked_row) == (2, "sqrt_d_k", False, "zero")
+    assert (given.d_k, given.scale.kind, given.mask.causal, given.masked_row) == (2, "sqrt_d_k", False, "zero")
     assert given.H is not None and given.H.values.tolist() == [[1, 0], [0, 1], [1, 1]]
     assert given.H.values.dtype == np.float64
     assert given.H.written.tolist() == [["1", "0"], ["0", "1"], ["1", "1"]]

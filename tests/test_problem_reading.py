@@ -255,7 +255,7 @@ def test_scale(written: str, scale: Scale) -> None:
     + [(f"{{causal: {word}}}", False) for word in ("false", "no", "No", '"FALSE"')],
 )
 def test_mask(written: str, causal: bool) -> None:
-    assert read(f"{BASE}mask: {written}\n").given.causal is causal
+    assert read(f"{BASE}mask: {written}\n").given.mask.causal is causal
 
 
 # On line 5: (text, column, path, what, hint)

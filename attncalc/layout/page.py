@@ -204,10 +204,6 @@ def small(symbol: Expr) -> Expr:
     return small(symbol.args[0])
 
 
-def sentences(parts: Iterable[Prose | None]) -> tuple[Prose, ...]:
-    return tuple(part for part in parts if part is not None)
-
-
 def is_self_attention(step: Step) -> bool:
     """Whether row i and column i of the scores or weights are the same token."""
     return step.rows is not None and step.rows is step.columns
