@@ -111,6 +111,7 @@ class Sheet:
 
     def contract(self, id: str, a: Step, b: Step, **about: Any) -> Step:
         """The matrix product a·b, n × k by k × m."""
+        assert a.shape[1] == b.shape[0], f"{a.id} and {b.id} do not fit"
         about = {"rows": a.rows, "columns": b.columns, **about}
         return self._computed(Contract(operands=(a, b), **self._named(id, about)))
 

@@ -408,7 +408,7 @@ def softmax(page, name, scores, shift):
 
 def too_large_or_small(highest, unit):
     """Whether the largest e^x of a row, in units of its last decimal, has more than twelve digits or fewer than two."""
-    return highest > math.log(MOST_UNITS * unit) or highest < math.log(FEWEST_UNITS * unit)
+    return highest > math.log(MOST_UNITS * unit) or highest < math.log(min(FEWEST_UNITS * unit, 1))
 
 
 def renormalised(page, problem):

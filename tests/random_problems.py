@@ -242,7 +242,7 @@ def listed(draw, n, d_k, d_v, heads, kv_heads):
         if h % group == 0:
             head |= {"W_K": some(draw, of_keys, d_k), "W_V": some(draw, of_keys, d_v)}
         for letter in [name[-1] for name in head]:
-            if biased[letter] and ((ALL_OR_NONE and not sliced) or draw(st.booleans())):
+            if biased[letter] and draw(st.booleans()):
                 head[f"b_{letter}"] = some(draw, 1, d_k if letter in "QK" else d_v)[0]
         data["heads"].append(head)
     return m, data
@@ -273,17 +273,11 @@ def stored(draw, data):
     """The same with all weights stored out × in, now and then."""
     owners = [data, *(data["heads"] if isinstance(data.get("heads"), list) else [])]
     weights = [(owner, name) for owner in owners for name in owner if name.startswith("W_")]
-    if not weights or draw(st.integers(0, 2)) or (IN_OUT_AFTER_S_AND_A and {"S", "A"} & data.keys()):
+    if not weights or draw(st.integers(0, 2)):
         return data
     for owner, name in weights:
         owner[name] = oracle.transposed(owner[name])
     return data | {"orientation": "out-in"}
-
-
-# Two faults of the engine, which these problems stay clear of. test_oracle.py has the smallest example of each as an
-# expected failure; when one is mended, its line here goes, with whatever asks for it.
-ALL_OR_NONE = True  # of a list of heads that work on all of H, all have a bias or none has
-IN_OUT_AFTER_S_AND_A = True  # W_O is stored in × out where S or A is given
 
 
 def flow(value):

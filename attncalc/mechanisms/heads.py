@@ -28,13 +28,13 @@ def attention(sheet: Sheet, given: Attention, show: Show) -> Step:
             with of_head(sheet, h):
                 each.append(stated(sheet, one, axes))
     rules = Rules(given.scale, given.d_k, given.softcap, None, given.masked_row == "error", show.shift)
+    parts, each = usable(sheet, parts, each, given)
     if "A" in parts:
         A = masked_weights(sheet, parts["A"], given.mask, rules.refuse_empty_rows) if given.mask else parts["A"]
         return finished(sheet, parts, weighted_sum(sheet, A, parts["V"]) if "V" in parts else A)
     if "S" in parts:
         A = weights(sheet, parts["S"], replace(rules, mask=mask_of(given)))
         return finished(sheet, parts, weighted_sum(sheet, A, parts["V"]) if "V" in parts else A)
-    parts, each = usable(sheet, parts, each, given)
     if given.heads > 1:
         return several(sheet, parts, each, given, rules)
     if "H" in parts:

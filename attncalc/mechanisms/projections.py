@@ -10,7 +10,7 @@ import numpy as np
 from attncalc.expr import Expr, dot, slot
 from attncalc.problem.attention import Attention
 from attncalc.sheet import Sheet
-from attncalc.steps import Axis, Matrix, Numbers, Step
+from attncalc.steps import FILL, Axis, Matrix, Numbers, Step
 
 Parts = dict[str, Step]
 
@@ -59,8 +59,19 @@ def usable(sheet: Sheet, parts: Parts, each: list[Parts], given: Attention) -> t
         if given.split == "projection" and len(each) > 1:
             for id in [f"{kind}_{of}" for of in ROLES for kind in "Wb"]:
                 if found := [one[id] for one in each if id in one]:
-                    parts[id] = sheet.arrange(id, side_by_side, *found, role="weight")
+                    parts[id] = sheet.arrange(id, _of_heads(id, each), *found, role="weight")
     return (parts | each[0], each) if len(each) == 1 else (parts, each)
+
+
+def _of_heads(id: str, each: list[Parts]) -> Callable[..., Numbers]:
+    """The matrices or biases of heads side by side; a head that has weights and no bias has one of 0."""
+    widths = [(id in one, one[f"W_{id[-1]}"].shape[1]) for one in each if f"W_{id[-1]}" in one]
+
+    def sources(*cells: Numbers) -> Numbers:
+        given = iter(cells)
+        return side_by_side(*(next(given) if has else np.full((1, width), FILL) for has, width in widths))
+
+    return sources
 
 
 def _transposed(sheet: Sheet, parts: Parts, prefix: str = "") -> Parts:

@@ -20,8 +20,8 @@ _MOST, _LEAST = 1e12, 10  # units: an e^x of more is too long to write, and has 
 def softmax(sheet: Sheet, scores: Step, *, shift: str = "needed") -> Step:
     """The weights e^x / Σ e^x of each row, n × m; a row of -∞ alone gets weights of 0.
 
-    A row is shifted by its maximum, in steps of their own, where its largest e^x has more than twelve digits or
-    fewer than two (`needed`), or always (`max`). The weights are the same: the factor e^-max cancels.
+    A row is shifted by its maximum, in steps of their own, where its largest e^x has more than twelve digits, or is less
+    than 1 and has fewer than two (`needed`), or always (`max`). The weights are the same: the factor e^-max cancels.
     """
     if shift == "max":
         sheet.convention("shift", "max")
@@ -30,7 +30,7 @@ def softmax(sheet: Sheet, scores: Step, *, shift: str = "needed") -> Step:
         to_shift = np.isfinite(largest)
         if shift == "needed":
             unit = sheet.unit("exp")
-            to_shift &= (largest > np.log(_MOST * unit)) | (largest < np.log(_LEAST * unit))
+            to_shift &= (largest > np.log(_MOST * unit)) | (largest < np.log(min(_LEAST * unit, 1.0)))
         x = scores
         if to_shift.any():
             m = sheet.reduce("row_max", "max", scores, symbol=sheet.symbol("m"), role="row_max")
