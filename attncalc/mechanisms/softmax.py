@@ -20,8 +20,9 @@ _MOST, _LEAST = 1e12, 10  # units: an e^x of more is too long to write, and has 
 def softmax(sheet: Sheet, scores: Step, *, shift: str = "needed") -> Step:
     """The weights e^x / Σ e^x of each row, n × m; a row of -∞ alone gets weights of 0.
 
-    A row is shifted by its maximum, in steps of their own, where its largest e^x has more than twelve digits, or is less
-    than 1 and has fewer than two (`needed`), or always (`max`). The weights are the same: the factor e^-max cancels.
+    A row is shifted by its maximum, in steps of their own, where its largest e^x has more than twelve digits, or is
+    less than 1 and has fewer than two (`needed`), or always (`max`). The weights are the same: the factor e^-max
+    cancels.
     """
     if shift == "max":
         sheet.convention("shift", "max")
