@@ -228,6 +228,12 @@ class Arrange(Step):
             return Working(expr.number(self.fill), ())
         return Working(expr.slot(0), (self._cell(number),))
 
+    @property
+    def formula(self) -> Expr | None:
+        """[O⁽¹⁾, O⁽²⁾] of matrices that are put together; a part of one matrix has no law in symbols."""
+        copied = self.operands[: len(self.operands) - self.choosers]
+        return Expr("vector", *(operand.symbol for operand in copied)) if len(copied) > 1 else None
+
     @cached_property
     def numbers(self) -> Numbers:
         """The number of the operands' cell that each cell is copied from, or FILL."""

@@ -443,7 +443,7 @@ class Names:
 
 def check_sentences(page, axes):
     stripped = [line.strip() for line in page.text.splitlines()]
-    nothing = "no weight is left on anything that it may see, so its weights are set to 0"
+    nothing = "nothing is left to attend to, so its weights are set to 0"
     given_first = [id for id in page.steps if id in ("A", "given_A") and not page.steps[id]["operands"]]
     for id, step in page.steps.items():
         last = id.rpartition(".")[2]
@@ -583,7 +583,7 @@ def check_before_and_after(page, axes):
             line.strip() for line in section.splitlines() if re.match(rf"\s*{re.escape(names.rows[i])}(:| sees)", line)
         ]
         assert len(of_row) == 1 or len(set(names.rows)) < len(names.rows), (of_row, page.text)
-        assert any("no weight is left" in line for line in of_row) == (left == 0), (of_row, page.text)
+        assert any("nothing is left to attend to" in line for line in of_row) == (left == 0), (of_row, page.text)
         for line in of_row:
             if share := re.search(r": its weight there adds up to ([\d.]+) and", line):
                 assert number(share[1]) == left, (line, page.text)

@@ -11,7 +11,7 @@ from attncalc.blocks import Items, Math, Prose, Section, Work, compose, figure
 from attncalc.expr import Expr, name
 from attncalc.layout.page import Page
 from attncalc.solution import Group
-from attncalc.steps import Arrange, Step
+from attncalc.steps import Step
 
 
 def formulas(page: Page) -> Section | None:
@@ -29,7 +29,7 @@ def _laws(group: Group) -> Iterator[tuple[Expr, Expr]]:
             else:
                 yield from _laws(member)
         elif isinstance(member, Step) and member.formula not in (None, member.symbol):
-            assert member.formula is not None and not isinstance(member, Arrange)
+            assert member.formula is not None
             yield member.symbol, member.formula
 
 
