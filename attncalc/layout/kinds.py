@@ -12,7 +12,7 @@ from attncalc.expr import Expr, constants, evaluate, in_symbols, name
 from attncalc.layout.looks import look
 from attncalc.layout.page import Page, small
 from attncalc.layout.weighted_sum import weighted_sum
-from attncalc.steps import Arrange, Contract, Given, Map, Reduce, Step
+from attncalc.steps import FILL, Arrange, Contract, Given, Map, Reduce, Step
 
 
 def lay_step(page: Page, step: Step) -> list[Block]:
@@ -45,6 +45,8 @@ def _described(page: Page, step: Arrange) -> Prose | None:
         parts = say.enumeration([Prose((Math(operand.symbol),)) for operand in step.operands])
         return say("arranged.side_by_side", symbol=symbol, parts=parts)
     (operand,) = step.operands
+    if (step.numbers == FILL).any():
+        return None  # a head without a bias has one of 0
     first = step.working(0, 0).cells[0].column
     columns = np.arange(operand.values.size).reshape(operand.shape)[:, first : first + step.shape[1]]
     if operand.shape[1] == step.shape[1] or not np.array_equal(step.numbers, columns):
