@@ -77,6 +77,18 @@ def exp(x: Expr) -> Expr:
     return Expr("exp", x)
 
 
+def power(base: Expr, exponent: Expr) -> Expr:
+    return Expr("power", base, exponent)
+
+
+def square(x: Expr) -> Expr:
+    return power(x, number(2.0))
+
+
+def negated(x: Expr) -> Expr:
+    return Expr("negated", x)
+
+
 def sqrt(x: Expr) -> Expr:
     return Expr("sqrt", x)
 
@@ -95,6 +107,11 @@ def walk(expr: Expr) -> Iterator[Expr]:
     yield expr
     for child in children(expr):
         yield from walk(child)
+
+
+def _is_decimal(number: Expr) -> bool:
+    """Whether a constant is a figure; π is none."""
+    return not number.args[1].isalpha()
 
 
 def is_constant(expr: Expr) -> bool:
@@ -141,6 +158,12 @@ def sum_of_slots(count: int) -> Expr:
 
 
 @lru_cache(maxsize=512)
+def mean_of_slots(count: int, divisor: int) -> Expr:
+    """(slot 0 + slot 1 + ...)/divisor; the working of a mean, or with count - 1 of an unbiased variance."""
+    return sum_of_slots(count) / number(float(divisor))
+
+
+@lru_cache(maxsize=512)
 def sum_of_products(count: int) -> Expr:
     """slot 0 × slot 1 + slot 2 × slot 3 + ...; the working of a cell of a matrix product."""
     return Expr("plus", *(slot(2 * k) * slot(2 * k + 1) for k in range(count)))
@@ -176,7 +199,7 @@ def exactness(expr: Expr, figures: Sequence[Value], exact: Sequence[Value]) -> V
     if expr.op == "slot":
         return exact[expr.args[0]]
     if expr.op == "number":
-        return True
+        return _is_decimal(expr)
     operation, arguments = _operation(expr)
     values = [evaluate(argument, figures) for argument in arguments]
     flags = [exactness(argument, figures, exact) for argument in arguments]
@@ -189,7 +212,7 @@ def decimals(expr: Expr, figures: Sequence[int | None]) -> int | None:
     if expr.op == "slot":
         return figures[int(expr.args[0])]
     if expr.op == "number":
-        return len(expr.args[1].partition(".")[2]) if "e" not in expr.args[1] else None
+        return len(expr.args[1].partition(".")[2]) if "e" not in expr.args[1] and _is_decimal(expr) else None
     operation, arguments = _operation(expr)
     found = [decimals(argument, figures) for argument in arguments]
     known = [each for each in found if each is not None]
@@ -201,7 +224,7 @@ def rational(expr: Expr, figures: Sequence[Fraction]) -> Fraction | None:
     if expr.op == "slot":
         return figures[int(expr.args[0])]
     if expr.op == "number":
-        return Fraction(expr.args[1])
+        return Fraction(expr.args[1]) if _is_decimal(expr) else None
     operation, arguments = _operation(expr)
     found = [rational(argument, figures) for argument in arguments]
     if operation.zero and found[0] == 0:
@@ -220,3 +243,8 @@ def precedence(expr: Expr) -> int:
 
 def dot(a: Expr, b: Expr) -> Expr:
     return Expr("dot", a, b)
+
+
+def equation(left: Expr, right: Expr) -> Expr:
+    """left = right."""
+    return Expr("chain", left, Expr("text", "="), right)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
-from math import isqrt
+from math import erfc, isqrt
 from typing import Any
 
 import numpy as np
@@ -97,8 +97,44 @@ def _rational_root(values: Sequence[Fraction]) -> Fraction | None:
     return root if root * root == values[0] else None
 
 
+def _power(arguments: Iterator[Value]) -> Value:
+    base, exponent = arguments
+    return np.power(np.asarray(base, dtype=np.float64), exponent)
+
+
+def _exact_power(values: Sequence[Value], exact: Sequence[Value]) -> Value:
+    power = _power(iter(values))
+    near = np.abs(power - np.rint(power * 1e6) / 1e6) <= 4e-16 * np.abs(power)  # 10000^(1/2); 10^(1/3) is no decimal
+    return _all(values, exact) & (near | (np.rint(values[1]) == values[1]))
+
+
+def _rational_power(values: Sequence[Fraction]) -> Fraction | None:
+    base, exponent = values
+    if exponent.denominator > 1:
+        root = _nth_root(base, exponent.denominator)
+        return None if root is None else _rational_power([root, Fraction(exponent.numerator)])
+    return base**exponent.numerator if base or exponent > 0 else None
+
+
+def _nth_root(x: Fraction, n: int) -> Fraction | None:
+    """The n-th root of x, where it is a fraction; None where it is none, or nobody would look for it."""
+    if x < 0 or n > 64:
+        return None
+    root = Fraction(round(x.numerator ** (1 / n)), round(x.denominator ** (1 / n)))
+    return root if root**n == x else None
+
+
 def _exact_at_zero(values: Sequence[Value], exact: Sequence[Value]) -> Value:
     return exact[0] & (values[0] == 0)
+
+
+def _exact_log(values: Sequence[Value], exact: Sequence[Value]) -> Value:
+    return exact[0] & (values[0] == 1)
+
+
+def _normal(x: Value) -> Value:
+    """The standard normal distribution function, (1 + erf(x/√2))/2; by erfc, so that it is right far below 0 too."""
+    return np.asarray(np.frompyfunc(lambda each: erfc(-each / 2**0.5) / 2, 1, 1)(x), dtype=np.float64)
 
 
 @dataclass(frozen=True)
@@ -119,6 +155,8 @@ OPERATIONS: dict[str, Operation] = {
     "minus": Operation(_difference, _exact_difference, 1, max, lambda v: v[0] - v[1]),
     "times": Operation(_product, _exact_product, 2, sum, lambda v: v[0] * v[1], zero=True),
     "over": Operation(_quotient, _exact_quotient, 2, None, _rational_quotient, zero=True),
+    "negated": Operation(_of_one(np.negative), _all, 1, max, lambda v: -v[0]),
+    "power": Operation(_power, _exact_power, 3, None, _rational_power),
     "exp": Operation(_of_one(np.exp), _exact_exp, 3, None, lambda v: None if v[0] else Fraction(1)),
     "sqrt": Operation(_of_one(np.sqrt), _exact_root, 3, None, _rational_root),
 }
@@ -126,4 +164,8 @@ OPERATIONS: dict[str, Operation] = {
 FUNCTIONS: dict[str, Operation] = {
     "max": Operation(_largest, _exact_largest, 9, max, max),
     "tanh": Operation(_of_one(np.tanh), _exact_at_zero, 9, zero=True),
+    "sin": Operation(_of_one(np.sin), _exact_at_zero, 9, zero=True),
+    "cos": Operation(_of_one(np.cos), _exact_at_zero, 9, None, lambda v: None if v[0] else Fraction(1)),
+    "ln": Operation(_of_one(np.log), _exact_log, 9, None, lambda v: Fraction(0) if v[0] == 1 else None),
+    "Φ": Operation(_of_one(_normal), _exact_at_zero, 9, None, lambda v: None if v[0] else Fraction(1, 2)),
 }

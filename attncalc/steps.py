@@ -329,6 +329,8 @@ class Fold(NamedTuple):
 FOLDS: Mapping[str, Fold] = {
     "sum": Fold(expr.sum_of_slots, "rowsum"),
     "max": Fold(expr.max_of_slots, "rowmax"),
+    "mean": Fold(lambda n: expr.mean_of_slots(n, n), "mean"),
+    "unbiased mean": Fold(lambda n: expr.mean_of_slots(n, n - 1), "mean_unbiased"),  # of n squared deviations
 }
 
 

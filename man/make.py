@@ -22,7 +22,6 @@ from attncalc.problem.forms import KEYS as DRAWN  # noqa: E402
 from attncalc.problem.heads import EACH  # noqa: E402
 from attncalc.problem.masks import KEYS as MASK  # noqa: E402
 from attncalc.problem.show import KEYS as SHOW  # noqa: E402
-from attncalc.problem.softmax import KEYS as SOFTMAX  # noqa: E402
 
 EXIT = {
     "0": "done",
@@ -37,7 +36,7 @@ TABLES = [
     ("memory", MEMORY_KEYS.keys),
     ("scale, as a mapping", SCALE_KEYS.keys),
     ("mask, as a mapping", MASK.keys),
-    ("kind: softmax", SOFTMAX.keys),
+    *((f"kind: {name}", kind.keys.keys) for name, kind in problem.KINDS.items() if name != "attention"),
     ("show", SHOW.keys),
     ("a matrix from a file", FILE.keys),
     ("a drawn matrix", DRAWN.keys),

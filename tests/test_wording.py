@@ -52,6 +52,14 @@ RARE = {
     "one that takes": "S: [[0, 0, 0]]\nscale: none\nshow: {decimals: 1, weights: sum-to-one}\n",
     "many that take": "kind: softmax\nx: [[0, 0, 0, 0, 0, 0, 0]]\nshow: {decimals: 2, weights: sum-to-one}\n",
     "carried without loss": "S: [[0, 0]]\nV: [[1], [2]]\nscale: none\nshow: {rounding: carried}\n",
+    "unbiased": "kind: layer-norm\nx: [[1, 3]]\nvariance: unbiased\neps_in: outside\n",
+    **{f"{activation} with a gate": f"kind: feed-forward\nx: [[1]]\nW_1: [[1]]\nW_gate: [[1]]\nW_2: [[1]]\n"
+       f"activation: {activation}\n" for activation in ("swiglu", "geglu")},
+    **{activation: f"kind: feed-forward\nx: [[1]]\nW_1: [[1]]\nW_2: [[1]]\nactivation: {activation}\n"
+       for activation in ("none", "relu", "gelu", "gelu-tanh", "silu")},
+    "a gate": "kind: gate\nvalue: [[1]]\ngate: [[1]]\n",
+    "a residual": "kind: residual\nx: [[1]]\nf: [[1]]\n",
+    "a norm of squares": "kind: rms-norm\nx: [[1]]\n",
     "big": f"Q: &q {[[k % 3, k % 5] for k in range(40)]}\nK: *q\nV: *q\n",
 }
 
@@ -185,11 +193,13 @@ def test_no_english_is_left_on_a_chinese_page(read: Problem) -> None:
     check_words(read)
 
 
-KEPT = {"softmax", "tanh", "MQA", "GQA", "detail", "full", "step"}  # names, and options of the command line
+# Names, and options of the command line.
+KEPT = {"softmax", "tanh", "MQA", "GQA", "RMS", "GELU", "SwiGLU", "GEGLU", "detail", "full", "step"}
 # The words of formulas: functions, and symbols that are words.
 SYMBOLS = {
     "max", "rowsum", "QKV", "masked", "capped", "keep", "kept", "given", "memory", "causal", "window", "padding",
     "hide", "add", "before", "concat", "output",
+    "LayerNorm", "RMSNorm", "norm", "gain", "ReLU", "GELU", "SiLU", "gate", "gated", "erf",
 }  # fmt: skip
 
 

@@ -21,8 +21,8 @@ class Form:
     """How an operation is set: `before`, its arguments with `between` them, `after`.
 
     Of the pairs, the first is for the first argument and the second for the others. An argument that binds less
-    tightly than `least`, or is one of `apart`, gets brackets. A negative figure gets brackets where an argument is
-    `guarded`; None: where the operation as a whole is.
+    tightly than `least`, or is one of `apart`, gets brackets; where `least` is 0 it has a place of its own and never
+    does. A negative figure gets brackets where an argument is `guarded`; None: where the operation as a whole is.
     """
 
     before: str = ""

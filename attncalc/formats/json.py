@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from attncalc.blocks import Math
+from attncalc.expr import Expr
 from attncalc.formats.notation import line
 from attncalc.formats.text_math import TEXT
 from attncalc.rounding import Rule, shown
@@ -24,7 +25,11 @@ def render(solution: Solution, rule: Rule, *, only: Sequence[Step] = ()) -> str:
 
 
 def _dump(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, default=_formula)
+
+
+def _formula(value: Expr) -> str:
+    return line(Math(value), TEXT)
 
 
 def _groups(group: Group, path: str) -> Iterator[tuple[str, str]]:
@@ -48,7 +53,7 @@ def _step(step: Step, group: str, rule: Rule) -> dict[str, Any]:
         "id": step.id,
         "kind": step.kind,
         "group": group,
-        "symbol": line(Math(step.symbol), TEXT),
+        "symbol": _formula(step.symbol),
         "rows": _labels(step.rows),
         "columns": _labels(step.columns),
         "operands": [operand.id for operand in step.operands],

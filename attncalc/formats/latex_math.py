@@ -68,7 +68,7 @@ def _base(text: str) -> str:
 
 def _function(text: str) -> str:
     # \operatorname is what is meant, but GitHub refuses it: "The following macros are not allowed".
-    return rf"\mathop{{{_base(text)}}}" if len(text) > 1 else text
+    return rf"\mathop{{{_base(text)}}}" if len(text) > 1 else _base(text)
 
 
 def _sign(text: str) -> str:
@@ -133,6 +133,8 @@ LATEX = Notation(
         "dot": infix(r" \cdot ", 2, apart=["hadamard"]),
         "hadamard": infix(r" \odot ", 2, apart=["times", "dot"]),
         "over": _braced(r"\frac{"),
+        "negated": Form(before="-", least=(2, 2), guarded=(True, True)),
+        "power": Form(between="^{", after="}", least=(8, 0), guarded=(True, False), apart=_CLOSED, script="^"),
         "exp": _braced("e^{"),
         "sqrt": _braced(r"\sqrt{"),
         "max": Form(before=r"\max(", after=")"),

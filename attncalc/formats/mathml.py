@@ -148,6 +148,10 @@ MATHML = Notation(
         "dot": infix(_operator("·"), 2, apart=["hadamard"]),
         "hadamard": infix(_operator("⊙"), 2, apart=["times", "dot"]),
         "over": _braced("mfrac"),
+        "negated": Form(before=_operator("-"), least=(2, 2), guarded=(True, True)),
+        "power": Form(
+            "<msup><mrow>", "</mrow><mrow>", "</mrow></msup>", least=(8, 0), guarded=(True, False), apart=_CLOSED
+        ),
         "exp": Form("<msup><mi>e</mi><mrow>", after="</mrow></msup>", binds=8),
         "sqrt": Form("<msqrt>", after="</msqrt>", binds=8),
         "max": Form(_function("max") + _LEFT, _COMMA + COMMA, _RIGHT),

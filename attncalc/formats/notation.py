@@ -182,7 +182,7 @@ class _Setting:
         guard = form.guarded[place]
         own = self.notation.forms.get(part.op)
         binds = own.binds if own and own.binds is not None else precedence(part)
-        if binds < form.least[place] or part.op in form.apart:
+        if binds < form.least[place] or (form.least[place] and part.op in form.apart):
             opening, closing = self.notation.brackets
             yield from (opening, *self.atoms(part), closing)
         elif place == 0 and form.script and form.script in self._scripts(part):

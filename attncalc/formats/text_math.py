@@ -48,6 +48,8 @@ TEXT = Notation(
         "dot": infix("·", 2, apart=["over", "hadamard"], roomy=_holds("grid", "shape")),
         "hadamard": infix(" ⊙ ", 2, apart=["over", "times", "dot"]),
         "over": infix("/", 2, apart=["over", "hadamard"], roomy=_is_symbolic),
+        "negated": Form(before="-", least=(2, 2), guarded=(True, True)),
+        "power": Form(between="^", least=(4, 4), guarded=(True, True)),
         "exp": Form(before="e^", least=(4, 4)),
         "sqrt": Form(before="√", least=(4, 4), guarded=(True, True)),
         "max": Form(before="max(", after=")"),

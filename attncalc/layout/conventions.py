@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from attncalc.blocks import Items, Math, Prose, Section, compose, figure
-from attncalc.expr import name, number, sqrt
+from attncalc.expr import Expr, name, number, sqrt
 from attncalc.layout.page import Page
 from attncalc.solution import Convention
 
@@ -33,7 +33,7 @@ def _rounding(page: Page) -> list[Prose]:
 
 def _plain(page: Page, convention: Convention) -> Prose:
     """A sentence with the details as they are."""
-    details = {key: str(value) for key, value in convention.details.items()}
+    details = {key: Math(value) if isinstance(value, Expr) else str(value) for key, value in convention.details.items()}
     return page.say(f"conventions.{convention.key}.{convention.choice}", **details)
 
 

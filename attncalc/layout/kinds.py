@@ -8,11 +8,13 @@ import numpy as np
 
 from attncalc import rounding
 from attncalc.blocks import Beside, Block, Formula, Items, Math, Prose, Work, compose, figure
-from attncalc.expr import Expr, constants, evaluate, in_symbols, name
+from attncalc.expr import LEAVES, Expr, constants, evaluate, in_symbols, name, walk
 from attncalc.layout.looks import look
 from attncalc.layout.page import Page, small
 from attncalc.layout.weighted_sum import weighted_sum
 from attncalc.steps import FILL, Arrange, Contract, Given, Map, Reduce, Step
+
+LONGEST_IN_A_ROW = 4  # figures and constants of a working; those of more stand one below the other
 
 
 def lay_step(page: Page, step: Step) -> list[Block]:
@@ -68,8 +70,26 @@ def _map(page: Page, step: Map) -> list[Block]:
     result = compose("chain", page.sign(step), page.grid(step, labelled=True))
     blocks.append(Formula((equation(step.symbol, step.formula), result)))
     if page.detail == "full" and look(step).work == "rows":
-        blocks.append(_rows(page, step, page.row_working))
+        blocks.append(_each(page, step) if _is_long(step) else _rows(page, step, page.row_working))
     return blocks
+
+
+def _is_long(step: Map) -> bool:
+    """Whether the working of one cell wants a line of its own."""
+    return sum(part.op in LEAVES for part in walk(step.law)) > LONGEST_IN_A_ROW
+
+
+def _each(page: Page, step: Step) -> Block:
+    """GELU(Z)[1,1] = .. ≈ 0.841, for every cell."""
+    n, m = step.shape
+    return Work(
+        tuple(
+            (None, compose("chain", page.place(step.symbol, i, j), "=", working, page.sign(step, i, j), figure_of))
+            for i in range(n)
+            for j in range(m)
+            for working, figure_of in [(page.working(step, i, j), page.cell(step, i, j))]
+        )
+    )
 
 
 def _constant(page: Page, step: Step, constant: Expr) -> list[Block]:

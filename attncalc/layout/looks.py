@@ -44,6 +44,19 @@ LOOKS = {
     "weights": Look(line="lines.weights", reading=readings.weights),
     "given_weights": Look(line="lines.given", reading=readings.weights),
     "weighted_sum": Look("weighted sum"),
+    "input": Look(line="lines.input", row="row.other"),
+    "residual": Look(line="lines.input"),
+    "gain": Look(line="lines.gain", beside=True),
+    "bias": Look(line="lines.bias", beside=True),
+    "mean": Look(line="lines.mean"),
+    "deviations": Look(line="lines.deviations"),
+    "squares": Look(line="lines.squares"),
+    "variance": Look(line="lines.variance"),
+    "mean_square": Look(line="lines.mean_square"),
+    "root": Look(line="lines.root"),
+    "normalised": Look(line="lines.normalised"),
+    "gained": Look(line="lines.gained"),
+    "biased": Look(line="lines.biased"),
 }
 
 

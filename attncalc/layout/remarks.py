@@ -60,7 +60,14 @@ def merged(page: Page, *heads: Step) -> list[Block]:
     return [page.say("remarks.merged", n=n, heads=len(heads), d_v=d_v, d=len(heads) * d_v)]
 
 
+def one_matrix(page: Page, *weights: Step) -> list[Block]:
+    """Without an activation between them, two matrices are one."""
+    first, second = weights
+    return [page.say("remarks.one_matrix", first=Math(first.symbol), second=Math(second.symbol))]
+
+
 REMARKS = {
+    "one_matrix": Lay(one_matrix),
     "side_by_side": Lay(side_by_side),
     "shifted": Lay(shifted),
     "split": Lay(split),

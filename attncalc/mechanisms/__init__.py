@@ -7,8 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 from attncalc.errors import ProblemError, StepError
+from attncalc.mechanisms.feed_forward import feed_forward_of_rows, gate_alone, residual_alone
 from attncalc.mechanisms.heads import attention
 from attncalc.mechanisms.mask_table import mask_table
+from attncalc.mechanisms.norms import norm_of_rows
 from attncalc.mechanisms.softmax import softmax_alone
 from attncalc.problem import Problem
 from attncalc.sheet import Sheet
@@ -20,12 +22,20 @@ MECHANISMS: dict[str, Callable[[Sheet, Any, Show], Step]] = {
     "attention": attention,
     "softmax": softmax_alone,
     "mask": mask_table,
+    "layer-norm": norm_of_rows,
+    "rms-norm": norm_of_rows,
+    "feed-forward": feed_forward_of_rows,
+    "gate": gate_alone,
+    "residual": residual_alone,
 }
 # What steps may be called: `show.decimals` may name one that a solution has no need of.
 NAMES = frozenset({"H", "memory", "W_Q", "W_K", "W_V", "W_QKV", "b_Q", "b_K", "b_V", "b_QKV", "Q", "K", "V", "product",
                    "Q.product", "K.product", "V.product", "output.product", "K_T", "S", "x",
                    "scaled", "softcap", "mask", "masked", "row_max", "shifted", "exp", "row_sum",
-                   "given_A", "kept", "A", "O", "concat", "W_O", "b_O", "output"})  # fmt: skip
+                   "given_A", "kept", "A", "O", "concat", "W_O", "b_O", "output",
+                   "mean", "deviations", "squares", "variance", "mean_square", "root", "normalised", "gained", "biased",
+                   "gain", "bias", "W_1", "b_1", "W_2", "b_2", "W_gate", "b_gate", "hidden", "hidden.product", "gate",
+                   "gate.product", "activated", "gated", "value", "f"})  # fmt: skip
 
 
 def solve(problem: Problem) -> Solution:

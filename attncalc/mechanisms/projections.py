@@ -103,12 +103,12 @@ def projections(sheet: Sheet, parts: Parts) -> Parts:
     return projected
 
 
-def affine(sheet: Sheet, id: str, x: Step, W: Step, b: Step | None, role: str) -> Step:
+def affine(sheet: Sheet, id: str, x: Step, W: Step, b: Step | None, role: str, **about: Any) -> Step:
     """x·W + b, n × d; the product has a step of its own where a bias follows."""
     if b is None:
-        return sheet.contract(id, x, W, role=role)
+        return sheet.contract(id, x, W, role=role, **about)
     product = sheet.contract(f"{id}.product", x, W, symbol=dot(x.symbol, W.symbol))
-    return sheet.map(id, slot(0) + slot(1), product, b, role=role)
+    return sheet.map(id, slot(0) + slot(1), product, b, role=role, **about)
 
 
 def columns(start: int, end: int) -> Callable[[Numbers], Numbers]:

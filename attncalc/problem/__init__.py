@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,6 +15,8 @@ import yaml
 
 from attncalc.errors import UsageError
 from attncalc.problem import attention as _attention
+from attncalc.problem import feed_forward as _feed_forward
+from attncalc.problem import norms as _norms
 from attncalc.problem import softmax as _softmax
 from attncalc.problem.attention import Attention, Scale
 from attncalc.problem.decoding import decode
@@ -24,7 +27,7 @@ from attncalc.problem.readers import anything, choice, scalar, text
 from attncalc.problem.schema import Key, Reading, Table, later, nearest
 from attncalc.problem.show import show
 from attncalc.problem.softmax import Softmax
-from attncalc.problem.source import Source, one_line, short
+from attncalc.problem.source import Source, either, one_line, short
 from attncalc.problem.standalone import mask_matrix_from_bytes, matrix_from_bytes, padding_vector
 from attncalc.show import Show
 
@@ -61,9 +64,14 @@ class Kind(NamedTuple):
 KINDS = {
     "attention": Kind(_attention.KEYS, _attention.attention),
     "softmax": Kind(_softmax.KEYS, _softmax.softmax),
+    "layer-norm": Kind(_norms.ROWS + _norms.LAYER_NORM, partial(_norms.norm_of_rows, "layer-norm")),
+    "rms-norm": Kind(_norms.ROWS + _norms.RMS_NORM, partial(_norms.norm_of_rows, "rms-norm")),
+    "feed-forward": Kind(_feed_forward.ROWS + _feed_forward.FEED_FORWARD, _feed_forward.feed_forward_of_rows),
+    "gate": Kind(_feed_forward.GATE, partial(_feed_forward.pair, "value", "gate")),
+    "residual": Kind(_feed_forward.RESIDUAL, partial(_feed_forward.pair, "x", "f")),
 }
 LATER_KINDS = (
-    "positions", "rotary", "layer-norm", "rms-norm", "feed-forward", "gate", "residual", "experts", "output",
+    "positions", "rotary", "experts", "output",
     "loss", "size", "encoder", "decoder", "encoder-decoder",
 )  # fmt: skip
 
@@ -87,6 +95,11 @@ def _kind(source: Source, node: Node, path: str) -> str:
     return name
 
 
+_OWNERS: dict[str, list[str]] = {}
+for _name, _of_kind in KINDS.items():
+    for _key in _of_kind.keys.keys:
+        _OWNERS.setdefault(_key.name, []).append(_name)
+
 KEYS = Table(
     (
         Key("title", text, None, "the heading of the page"),
@@ -95,8 +108,8 @@ KEYS = Table(
         Key("show", show, Show(), "how figures are rounded and what is shown"),
         Key("published", anything, None, "figures printed elsewhere, by step id, for marking"),
     ),
-    later=dict.fromkeys(_OF_LATER_KINDS, ""),
-    elsewhere={key.name: f"kind: {name}" for name, kind in KINDS.items() for key in kind.keys.keys},
+    later={key: "" for key in _OF_LATER_KINDS if key not in _OWNERS},
+    elsewhere={key: f"kind: {either(kinds)}" for key, kinds in _OWNERS.items()},
 )
 
 

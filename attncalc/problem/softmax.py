@@ -9,9 +9,10 @@ from attncalc.problem.mask_entries import padding
 from attncalc.problem.masks import Asked, Mask, mask
 from attncalc.problem.matrices import matrix
 from attncalc.problem.readers import choice, labels, positive
+from attncalc.problem.rows import fitted, needed, operands
 from attncalc.problem.schema import Key, Reading, Table
-from attncalc.problem.sizes import Dimension, Fact, Operand, Sizes
-from attncalc.problem.source import Source, counted, look_alike
+from attncalc.problem.sizes import Operand
+from attncalc.problem.source import Source
 from attncalc.steps import Matrix
 
 
@@ -36,28 +37,16 @@ KEYS = Table((
     Key("tokens", labels, None, "labels of the rows"),
     Key("masked_row", choice("zero", "error"), "zero", "a row with nothing visible: weights 0, or an error"),
 ))  # fmt: skip
-_LABELS = (("tokens", "n"), ("vocabulary", "m"))
 
 
 def softmax(source: Source, said: Reading) -> Softmax:
     """The Softmax that a file's keys give. Raises ProblemError where keys or shapes don't go together."""
-    if "x" not in said:
-        raise source.error(said.node, "x", "missing", "write x: [[1, 2, 3]]")
-    x = Operand("x", "x", said.at("x"), said["x"], ("n", "m"))
-    given = [x, *said["mask"].operands()]
+    needed(source, said, "x", "[[1, 2, 3]]")
+    given = [*operands(said, {"x": ("n", "m")}), *said["mask"].operands()]
     if said["padding"] is not None:
         each = said["padding"]
         given.append(Operand(each.name, each.path, each.node, each.given, ("one", "m")))
-    labelled = [(name, dimension, said[name]) for name, dimension in _LABELS if said[name] is not None]
-    facts = [Fact(dimension, len(texts), f"{name} has {counted(len(texts), 'label')}")
-             for name, dimension, texts in labelled]  # fmt: skip
-    sizes = Sizes(source, given, {"one": Dimension("one")}, facts=(Fact("one", 1, "it is one row"), *facts))
-    sizes.solve()
-    for name, dimension, texts in labelled:
-        if len(texts) != sizes[dimension]:
-            what = f"{counted(len(texts), 'label')}, but {sizes.origin(dimension).shown}"
-            raise source.error(said.at(name), name, what, look_alike("".join(texts)))
-    for mismatch in sizes.mismatches():
-        raise source.error(mismatch.node, mismatch.path, mismatch.what)
+    sizes = fitted(source, said, given, labels=(("tokens", "n"), ("vocabulary", "m")))
     visible = masks.check(source, said["mask"], said["padding"], sizes)
-    return Softmax(x.matrix, said["temperature"], visible, said["vocabulary"], said["tokens"], said["masked_row"])
+    x = given[0].matrix
+    return Softmax(x, said["temperature"], visible, said["vocabulary"], said["tokens"], said["masked_row"])

@@ -1,0 +1,89 @@
+"""`kind: layer-norm` and `kind: rms-norm`: their keys, by themselves and as a part of a layer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from attncalc.errors import ProblemError
+from attncalc.problem.matrices import matrix, row_vector
+from attncalc.problem.nodes import Node
+from attncalc.problem.readers import choice, figure, labels
+from attncalc.problem.rows import Axes, fitted, needed, operands
+from attncalc.problem.schema import Key, Reading, Table
+from attncalc.problem.source import Source, short
+from attncalc.steps import Matrix
+
+MOST_EPS = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Norm:
+    """How each row of d figures is normalised; gain and bias are 1 × d."""
+
+    kind: str  # layer-norm or rms-norm
+    eps: tuple[float, str]  # and how it was written
+    eps_in: str  # root: under it; outside: added to it
+    variance: str  # biased: the mean of the squared deviations; unbiased: their sum by d - 1
+    gain: Matrix | None
+    bias: Matrix | None
+
+
+@dataclass(frozen=True, eq=False)
+class NormOfRows:
+    """A norm of each row of x, n × d."""
+
+    x: Matrix
+    tokens: tuple[str, ...] | None
+    norm: Norm
+
+
+def eps(source: Source, node: Node, path: str) -> tuple[float, str]:
+    """A number from 0 to 1, and its normal form."""
+    value, written = figure(source, node, path)
+    if not 0 <= value <= MOST_EPS:
+        raise source.error(node, path, f"{short(written)} is not from 0 to {MOST_EPS:g}", "1e-5 is usual")
+    return value, written
+
+
+EPS = (1e-5, "0.00001")
+RMS_NORM = Table((
+    Key("eps", eps, EPS, "ε, which keeps the root from 0; from 0 to 1"),
+    Key("eps_in", choice("root", "outside"), "root", "where ε is added: under the root, or to the root"),
+    Key("gain", row_vector, None, "what each column is multiplied by, one entry a column"),
+))  # fmt: skip
+LAYER_NORM = RMS_NORM + Table((
+    Key("variance", choice("biased", "unbiased"), "biased", "unbiased: squared deviations by d - 1 instead of d"),
+    Key("bias", row_vector, None, "what is added to each column, one entry a column"),
+))  # fmt: skip
+ROWS = Table((
+    Key("x", matrix, None, "rows of figures, n × d"),
+    Key("tokens", labels, None, "labels of the rows"),
+))  # fmt: skip
+AXES: Axes = {"gain": ("one", "d"), "bias": ("one", "d")}
+
+
+def norm_of_rows(kind: str, source: Source, said: Reading) -> NormOfRows:
+    """The norm that a file's keys give. Raises ProblemError where shapes don't go together."""
+    needed(source, said, "x", "[[1, 3]]")
+    given = operands(said, {"x": ("n", "d"), **AXES})
+    sizes = fitted(source, said, given, labels=(("tokens", "n"),))
+    check(source, said, sizes["d"])
+    matrices = {operand.name: operand.matrix for operand in given}
+    return NormOfRows(matrices["x"], said["tokens"], norm(kind, said, matrices.get("gain"), matrices.get("bias")))
+
+
+def check(source: Source, said: Reading, d: int, path: str = "") -> None:
+    """Refuse an unbiased variance of one figure. Raises ProblemError."""
+    if d == 1 and "variance" in said and said["variance"] == "unbiased":
+        raise _too_narrow(source, said, path)
+
+
+def _too_narrow(source: Source, said: Reading, path: str) -> ProblemError:
+    what = "unbiased divides by d - 1, but rows have one column"
+    return source.error(said.at("variance"), f"{path}variance", what, "use biased, or wider rows")
+
+
+def norm(kind: str, said: Reading, gain: Matrix | None, bias: Matrix | None) -> Norm:
+    """The Norm of what was said, with its matrices."""
+    variance = said["variance"] if kind == "layer-norm" else "biased"
+    return Norm(kind, said["eps"], said["eps_in"], variance, gain, bias)
