@@ -28,15 +28,17 @@ class Sheet:
         self._root = Group("")
         self._open = [self._root]
         self._prefix = ""
-        self._mark: Callable[[Expr], Expr] = lambda symbol: symbol
+        self._marks: tuple[str, ...] = ()
         self._ids: set[str] = set()
         self._conventions: list[Convention] = []
 
     # What the page says of the whole
 
     def convention(self, key: str, choice: str, **details: Any) -> None:
-        """Notes a choice that the figures rest on, for the head of the page."""
-        self._conventions.append(Convention(key, choice, details))
+        """Notes a choice that the figures rest on, once, for the head of the page."""
+        noted = Convention(key, choice, details)
+        if noted not in self._conventions:
+            self._conventions.append(noted)
 
     def remark(self, key: str, *steps: Step, first: bool = False) -> None:
         """Notes that something is to be pointed out of these steps, here on the page, or first in its section."""
@@ -46,29 +48,39 @@ class Sheet:
     @contextmanager
     def group(
         self, key: str, number: int | None = None, *, order: str = "by step", function: str = "", prefix: str = "",
-        mark: Callable[[Expr], Expr] | None = None,
+        mark: str = "",
     ) -> Iterator[Group]:  # fmt: skip
         """Steps recorded inside belong together; their ids start with `prefix`, as in head2.A, and `mark` is put on
-        their symbols, as in Q⁽²⁾."""
+        their symbols, as in Q⁽²⁾; those of inner groups follow it, as in Q⁽¹'²⁾, the second head of the first layer."""
         group = Group(key, number, order, function)
-        outer = self._prefix, self._mark
+        outer = self._prefix, self._marks
         self._open[-1].members.append(group)
         self._open.append(group)
         self._prefix = f"{self._prefix}{prefix}." if prefix else self._prefix
-        self._mark = mark or self._mark
+        self._marks = (*self._marks, mark) if mark else self._marks
         try:
             yield group
         finally:
             self._open.pop()
-            self._prefix, self._mark = outer
+            self._prefix, self._marks = outer
 
     def symbol(self, letter: str) -> Expr:
         """A symbol as it is marked here: Q, or Q⁽²⁾ within the second head."""
-        return self._mark(expr.name(letter))
+        return self.marked(expr.name(letter))
+
+    def marked(self, symbol: Expr, *marks: str) -> Expr:
+        """A symbol with the marks of this place, and perhaps more, instead of its own."""
+        bare = symbol.args[0] if symbol.op == "of" else symbol
+        all_marks = ",".join((*self._marks, *marks))
+        return Expr("of", bare, expr.number(0.0, all_marks)) if all_marks else bare
 
     def unit(self, id: str) -> float:
         """One unit of the last decimal that a step of this id is shown to."""
-        return 10.0 ** -self.rule.places(self._prefix + id)
+        return 10.0 ** -self.places(id)
+
+    def places(self, id: str) -> int:
+        """How many decimals a step of this id is shown to, unless it needs others."""
+        return self.rule.places(self._prefix + id)
 
     def solution(self) -> Solution:
         return Solution(self._root, tuple(self._conventions))

@@ -59,6 +59,11 @@ RARE = {
        for activation in ("none", "relu", "gelu", "gelu-tanh", "silu")},
     "a gate": "kind: gate\nvalue: [[1]]\ngate: [[1]]\n",
     "a residual": "kind: residual\nx: [[1]]\nf: [[1]]\n",
+    "an encoder": "kind: encoder\nH: [[1]]\nlayers: [{feed_forward: {W_1: [[1]], W_2: [[1]]}}]\n",
+    "a decoder": "kind: decoder\nH: [[1]]\nmemory: {H: [[1]]}\nlayers:\n"
+    "- {cross_attention: {W_Q: [[1]], W_K: [[1]], W_V: [[1]]}}\n",
+    "a gain in a layer": "kind: encoder\nH: [[1, 2]]\nlayers:\n- feed_forward: {W_1: [[1], [2]], W_2: [[1, 2]]}\n"
+    "  norm: {place: pre, gain: [1, 2]}\n",
     "a norm of squares": "kind: rms-norm\nx: [[1]]\n",
     "big": f"Q: &q {[[k % 3, k % 5] for k in range(40)]}\nK: *q\nV: *q\n",
 }
@@ -194,7 +199,9 @@ def test_no_english_is_left_on_a_chinese_page(read: Problem) -> None:
 
 
 # Names, and options of the command line.
-KEPT = {"softmax", "tanh", "MQA", "GQA", "RMS", "GELU", "SwiGLU", "GEGLU", "detail", "full", "step"}
+KEPT = {
+    "softmax", "tanh", "MQA", "GQA", "RMS", "Pre", "Post", "Norm", "GELU", "SwiGLU", "GEGLU", "detail", "full", "step",
+}  # fmt: skip
 # The words of formulas: functions, and symbols that are words.
 SYMBOLS = {
     "max", "rowsum", "QKV", "masked", "capped", "keep", "kept", "given", "memory", "causal", "window", "padding",

@@ -54,7 +54,7 @@ def symbol(text: str, accent: str = "%s") -> str:
     letter = accent % _base(base)
     if not below:
         return letter
-    index = ",".join(part if (len(part) == 1 and part.isascii()) or part.isdigit() else token(part) for part in below)
+    index = ",".join(_base(part) if len(part) == 1 or part.isdigit() else token(part) for part in below)
     return f"{letter}_{index}" if len(index) == 1 else f"{letter}_{{{index}}}"
 
 

@@ -101,5 +101,6 @@ def _decimals(page: Page) -> Prose:
     others = [s for s in page.solution.steps.values() if s.operands and s.places != rule.decimals and s.places]
     if not others:
         return decimals
-    steps = [say("conventions.decimals.step", symbol=Math(step.symbol), n=step.places) for step in others]
+    each = dict.fromkeys((step.symbol, step.places) for step in others)
+    steps = [say("conventions.decimals.step", symbol=Math(symbol), n=places) for symbol, places in each]
     return say("conventions.decimals.by_step", decimals=decimals, steps=say.joined(steps))

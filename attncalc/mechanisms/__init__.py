@@ -10,6 +10,7 @@ from attncalc.errors import ProblemError, StepError
 from attncalc.mechanisms.feed_forward import feed_forward_of_rows, gate_alone, residual_alone
 from attncalc.mechanisms.heads import attention
 from attncalc.mechanisms.mask_table import mask_table
+from attncalc.mechanisms.models import model
 from attncalc.mechanisms.norms import norm_of_rows
 from attncalc.mechanisms.softmax import softmax_alone
 from attncalc.problem import Problem
@@ -27,6 +28,8 @@ MECHANISMS: dict[str, Callable[[Sheet, Any, Show], Step]] = {
     "feed-forward": feed_forward_of_rows,
     "gate": gate_alone,
     "residual": residual_alone,
+    "encoder": model,
+    "decoder": model,
 }
 # What steps may be called: `show.decimals` may name one that a solution has no need of.
 NAMES = frozenset({"H", "memory", "W_Q", "W_K", "W_V", "W_QKV", "b_Q", "b_K", "b_V", "b_QKV", "Q", "K", "V", "product",

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import replace
 
-from attncalc.expr import Expr, number
 from attncalc.mechanisms import masks
 from attncalc.mechanisms.attention import Rules, head, masked_weights, weighted_sum, weights
 from attncalc.mechanisms.projections import ROLES, Parts, affine, columns, projections, side_by_side, stated, usable
@@ -27,8 +26,22 @@ def attention(sheet: Sheet, given: Attention, show: Show) -> Step:
         for h, one in enumerate(given.per_head):
             with of_head(sheet, h):
                 each.append(stated(sheet, one, axes))
-    rules = Rules(given.scale, given.d_k, given.softcap, None, given.masked_row == "error", show.shift)
     parts, each = usable(sheet, parts, each, given)
+    out = attend(sheet, parts, each, given, show)
+    if out.role != "weights":
+        of_one_head = [_weights_of(out)] if given.heads == 1 else []
+        sheet.remark("outcome", out, *([parts["H"]] if "H" in parts else []), *of_one_head)
+    return out
+
+
+def _weights_of(out: Step) -> Step:
+    """The weights that an output rests on: A of A·V, and of (A·V)·W_O + b_O."""
+    return out if out.role == "weights" else _weights_of(out.operands[0])
+
+
+def attend(sheet: Sheet, parts: Parts, each: list[Parts], given: Attention, show: Show) -> Step:
+    """The output, n × d, from `parts`, the matrices by their names, and those of `each` head that has its own."""
+    rules = Rules(given.scale, given.d_k, given.softcap, None, given.masked_row == "error", show.shift)
     if "A" in parts:
         A = masked_weights(sheet, parts["A"], given.mask, rules.refuse_empty_rows) if given.mask else parts["A"]
         return finished(sheet, parts, weighted_sum(sheet, A, parts["V"]) if "V" in parts else A)
@@ -81,7 +94,7 @@ def split(sheet: Sheet, parts: Parts, given: Attention) -> list[Parts]:
             {
                 id: sheet.arrange(
                     f"head{h + 1}.{id}", columns(*_slice(parts[id].shape[1], count, h * count // given.heads)),
-                    parts[id], symbol=marked(h)(parts[id].symbol), rows=parts[id].rows, role=role,
+                    parts[id], symbol=sheet.marked(parts[id].symbol, str(h + 1)), rows=parts[id].rows, role=role,
                 )
                 for id, role in ROLES.items() if id in parts
                 for count in [given.heads if id == "Q" else given.kv_heads]
@@ -99,7 +112,7 @@ def input_of_heads(sheet: Sheet, parts: Parts, heads: int) -> list[Parts]:
             {
                 id: sheet.arrange(
                     f"head{h + 1}.{id}", columns(*_slice(parts[id].shape[1], heads, h)), parts[id],
-                    symbol=marked(h)(parts[id].symbol), rows=parts[id].rows, role="input",
+                    symbol=sheet.marked(parts[id].symbol, str(h + 1)), rows=parts[id].rows, role="input",
                 )
                 for id in parts if id in ("H", "memory")
             }
@@ -115,23 +128,16 @@ def _slice(width: int, count: int, k: int) -> tuple[int, int]:
 
 
 def finished(sheet: Sheet, parts: Parts, out: Step) -> Step:
-    """O·W_O + b_O, n × d, where the problem has them; and what came out, for the reader to see."""
-    weights_of_one = [operand for operand in out.operands if operand.role == "weights"]
-    if "W_O" in parts:
-        with sheet.group("output"):
-            out = affine(sheet, "output", out, parts["W_O"], parts.get("b_O"), "output")
-    if out.role != "weights":
-        sheet.remark("outcome", out, *([parts["H"]] if "H" in parts else []), *weights_of_one)
-    return out
+    """O·W_O + b_O, n × d, where the problem has them."""
+    if "W_O" not in parts:
+        return out
+    with sheet.group("output"):
+        return affine(sheet, "output", out, parts["W_O"], parts.get("b_O"), "output")
 
 
 def of_head(sheet: Sheet, h: int) -> AbstractContextManager[object]:
     """The group of head h (from 0): ids head1.Q, symbols Q⁽¹⁾."""
-    return sheet.group("head", h + 1, prefix=f"head{h + 1}", mark=marked(h))
-
-
-def marked(h: int) -> Callable[[Expr], Expr]:
-    return lambda symbol: Expr("of", symbol, number(h + 1.0))
+    return sheet.group("head", h + 1, prefix=f"head{h + 1}", mark=str(h + 1))
 
 
 def mask_of(given: Attention, h: int = 0) -> Callable[[Sheet, Step], Step] | None:
@@ -168,6 +174,11 @@ def conventions(sheet: Sheet, given: Attention) -> None:
     """What the figures rest on, for the head of the page."""
     start = "QK" if given.start == "QKV" and given.V is None else given.start
     sheet.convention("start", "memory" if given.memory is not None else start)
+    conventions_of_scores(sheet, given, axes_of(given)["queries"] is axes_of(given)["keys"] or _is_square(given))
+
+
+def conventions_of_scores(sheet: Sheet, given: Attention, square: bool) -> None:
+    """How many heads there are, how scores are scaled and what is masked; `square`: as many queries as keys."""
     if given.heads > 1:
         sheet.convention("heads", _sharing(given), heads=given.heads, kv_heads=given.kv_heads, d_k=given.d_k)
     if given.start != "A":
@@ -175,7 +186,6 @@ def conventions(sheet: Sheet, given: Attention) -> None:
         sheet.convention("scale", given.scale.kind, **details)
     if given.softcap:
         sheet.convention("softcap", "tanh", value=given.softcap[1])
-    square = axes_of(given)["queries"] is axes_of(given)["keys"] or _is_square(given)
     masks.conventions(sheet, given.mask, on_weights=given.start == "A", square=square)
 
 

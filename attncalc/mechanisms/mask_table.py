@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attncalc.expr import Expr, name
+from attncalc.expr import name
 from attncalc.mechanisms import masks
 from attncalc.mechanisms.attention import Rules, masked_weights, weights
 from attncalc.mechanisms.softmax import softmax
@@ -29,7 +29,7 @@ def mask_table(sheet: Sheet, given: MaskTable, show: Show) -> Step:
         return M
     with sheet.group("given"):
         S = sheet.given("S", given.S, rows=axis, columns=axis, role="scores")
-    with sheet.group("before", prefix="before", mark=lambda symbol: Expr("sub", symbol, name("before"))):
+    with sheet.group("before", prefix="before", mark="before"):
         before = softmax(sheet, S, shift=show.shift)
     A = weights(sheet, S, Rules(Scale("none"), mask=lambda _, __: M, shift=show.shift))
     sheet.remark("before_and_after", before, A, M)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from math import ceil, log10
+
 from attncalc.errors import StepError
-from attncalc.expr import Expr, equation, name, number, slot, sqrt, square
+from attncalc.expr import Expr, equation, evaluate, name, number, slot, sqrt, square
 from attncalc.mechanisms.projections import Parts
 from attncalc.problem.norms import Norm, NormOfRows
 from attncalc.sheet import Sheet
 from attncalc.show import Show
 from attncalc.steps import Axis, Step
 
+_MOST_DECIMALS = 12
 FUNCTIONS = {"layer-norm": "LayerNorm", "rms-norm": "RMSNorm"}
 
 
@@ -23,11 +26,11 @@ def stated(sheet: Sheet, given: Norm) -> Parts:
     return parts
 
 
-def norm(sheet: Sheet, x: Step, given: Norm, parts: Parts, letter: str = "N") -> Step:
+def norm(sheet: Sheet, x: Step, given: Norm, parts: Parts, letter: str, prefix: str = "") -> Step:
     """Each row of x normalised, n × d, and then times the gain and plus the bias where there are any."""
     gain, bias = parts.get("gain"), parts.get("bias")
     normalise = layer_norm if given.kind == "layer-norm" else rms_norm
-    with sheet.group(given.kind, order="by row", function=FUNCTIONS[given.kind]):
+    with sheet.group(given.kind, order="by row", function=FUNCTIONS[given.kind], prefix=prefix):
         y = normalise(sheet, x, given, letter if not (gain or bias) else f"{letter}_norm")
         if gain:
             law, symbol = slot(0) * slot(1), sheet.symbol(letter if not bias else f"{letter}_gain")
@@ -44,27 +47,31 @@ def layer_norm(sheet: Sheet, x: Step, given: Norm, letter: str) -> Step:
     squares = _squares(sheet, deviations)
     fold = "mean" if given.variance == "biased" else "unbiased mean"
     variance = sheet.reduce("variance", fold, squares, symbol=square(sheet.symbol("σ")), role="variance")
-    return _quotient(sheet, deviations, _root(sheet, variance, given), letter)
+    return _quotient(sheet, deviations, _root(sheet, variance, given, "σ_ε"), letter)
 
 
 def rms_norm(sheet: Sheet, x: Step, given: Norm, letter: str) -> Step:
     """x / √(mean of x² + ε), n × d (Zhang and Sennrich 2019, section 4)."""
     squares = _squares(sheet, x)
-    mean_square = sheet.reduce("mean_square", "mean", squares, symbol=sheet.symbol("s"), role="mean_square")
-    return _quotient(sheet, x, _root(sheet, mean_square, given), letter)
+    mean_square = sheet.reduce("mean_square", "mean", squares, symbol=square(sheet.symbol("RMS")), role="mean_square")
+    return _quotient(sheet, x, _root(sheet, mean_square, given, "RMS_ε"), letter)
 
 
 def _squares(sheet: Sheet, x: Step) -> Step:
     return sheet.map("squares", square(slot(0)), x, symbol=square(x.symbol), role="squares")
 
 
-def _root(sheet: Sheet, of: Step, given: Norm) -> Step:
+def _root(sheet: Sheet, of: Step, given: Norm, letter: str) -> Step:
     value, written = given.eps
     law: Expr = sqrt(slot(0))
     if value:
         eps = number(value, written, "ε")
         law = sqrt(slot(0) + eps) if given.eps_in == "root" else law + eps
-    return sheet.map("root", law, of, symbol=sheet.symbol("r"), role="root")
+    places = sheet.places("root")
+    smallest = evaluate(law, [of.values]).min()
+    if smallest > 0:  # two digits at least: no row is divided by 0.00
+        places = max(places, min(2 - ceil(log10(smallest)), _MOST_DECIMALS))
+    return sheet.map("root", law, of, symbol=sheet.symbol(letter), role="root", places=places)
 
 
 def _quotient(sheet: Sheet, x: Step, root: Step, letter: str) -> Step:

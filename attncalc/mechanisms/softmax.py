@@ -48,7 +48,7 @@ def renormalised(sheet: Sheet, weights: Step, keep: Step) -> Step:
     with sheet.group("renormalise", order="by row"):
         # What is kept, and its sum, keep the decimals that they were given with: a small weight is not lost.
         most = min(weights.decimals or 0, 12)
-        places = {id: {"places": max(most, sheet.rule.places(id))} for id in ("kept", "row_sum")}
+        places = {id: {"places": max(most, sheet.places(id))} for id in ("kept", "row_sum")}
         law, symbol = slot(0) * slot(1), sheet.symbol("A_kept")
         kept = sheet.map("kept", law, weights, keep, symbol=symbol, role="kept", **places["kept"])
         return _shares(sheet, kept, **places["row_sum"])

@@ -16,6 +16,7 @@ import yaml
 from attncalc.errors import UsageError
 from attncalc.problem import attention as _attention
 from attncalc.problem import feed_forward as _feed_forward
+from attncalc.problem import models as _models
 from attncalc.problem import norms as _norms
 from attncalc.problem import softmax as _softmax
 from attncalc.problem.attention import Attention, Scale
@@ -69,10 +70,12 @@ KINDS = {
     "feed-forward": Kind(_feed_forward.ROWS + _feed_forward.FEED_FORWARD, _feed_forward.feed_forward_of_rows),
     "gate": Kind(_feed_forward.GATE, partial(_feed_forward.pair, "value", "gate")),
     "residual": Kind(_feed_forward.RESIDUAL, partial(_feed_forward.pair, "x", "f")),
+    "encoder": Kind(_models.STACK, _models.encoder),
+    "decoder": Kind(_models.STACK, _models.decoder),
 }
 LATER_KINDS = (
     "positions", "rotary", "experts", "output",
-    "loss", "size", "encoder", "decoder", "encoder-decoder",
+    "loss", "size", "encoder-decoder",
 )  # fmt: skip
 
 # Keys of other kinds, so that a forgotten `kind` isn't called a misspelt key.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from attncalc.problem import fitting, masks
+from attncalc.problem.fitting import Inputs
 from attncalc.problem.heads import Head, Heads, SaidHeads, check_heads, heads
 from attncalc.problem.mask_entries import padding
 from attncalc.problem.masks import Asked, Mask, mask
@@ -13,7 +14,7 @@ from attncalc.problem.nodes import MapNode, Node
 from attncalc.problem.readers import choice, labels, none_of, positive, scalar, whole
 from attncalc.problem.schema import Key, Reading, Table, nested
 from attncalc.problem.source import Source
-from attncalc.problem.starts import find_start
+from attncalc.problem.starts import Start, find_start, start_in_layer
 from attncalc.steps import Matrix
 
 LARGEST_D_K = 1_000_000_000
@@ -68,9 +69,12 @@ class Attention:
     per_head: tuple[Head, ...] = ()  # heads that are given one by one; W_Q to b_V above are then None
 
     @property
-    def causal(self) -> bool:
-        """mask.causal, for code that knows no other mask yet."""
-        return self.mask.causal
+    def width(self) -> int:
+        """Of the rows that come out, where values or W_O say it."""
+        if self.W_O is not None:
+            return int(self.W_O.values.shape[1 if self.orientation == "in-out" else 0])
+        assert self.d_v is not None
+        return self.heads * self.d_v
 
 
 _SCALES = ("sqrt_d_k", "none")
@@ -132,13 +136,33 @@ KEYS = Table(
 )  # fmt: skip
 
 
+# What a layer gives its attention, which can't be said there.
+_FROM_THE_LAYER = ("tokens", "H", "memory", "Q", "K", "V", "S", "A", "padding")
+
+
+def attention_of_layer(source: Source, said: Reading, inputs: Inputs) -> Attention:
+    """The Attention of a layer, which gets its rows from there. Raises ProblemError as `attention` does."""
+    for name in _FROM_THE_LAYER:
+        if name in said:
+            what = "not used in a layer, whose rows come from below"
+            raise source.error(said.at(name), name, what, "say it of the whole, outside layers, or leave it out")
+    counts = check_heads(source, said)
+    return _checked(source, said, start_in_layer(source, said), counts, inputs)
+
+
 def attention(source: Source, said: Reading) -> Attention:
     """The Attention that a file's keys give. Raises ProblemError where keys or shapes don't go together."""
     counts = check_heads(source, said)
-    start = find_start(source, said)
+    return _checked(source, said, find_start(source, said), counts)
+
+
+def _checked(
+    source: Source, said: Reading, start: Start, counts: Heads, inputs: Inputs | None = None
+) -> Attention:
     fitting.check_keys(source, said, start, counts)
-    sizes = fitting.fitted(source, said, start, counts)
-    fitting.check_labels(source, said, sizes)
+    sizes = fitting.fitted(source, said, start, counts, inputs)
+    if inputs is None:
+        fitting.check_labels(source, said, sizes)
     visible = masks.check(
         source, said["mask"], said["padding"], sizes, heads=counts.count, on_weights=start.name == "A"
     )

@@ -29,6 +29,11 @@ class FeedForward:
     W_gate: Matrix | None = None  # d × d_ff, of gated activations
     b_gate: Matrix | None = None
 
+    @property
+    def width(self) -> int:
+        """Of the rows that come out."""
+        return int(self.W_2.values.shape[1 if self.orientation == "in-out" else 0])
+
 
 @dataclass(frozen=True, eq=False)
 class FeedForwardOfRows:
@@ -86,17 +91,17 @@ def axes(said: Reading) -> Axes:
     return {name: sides[::-1] if name.startswith("W") else sides for name, sides in _IN_OUT.items()}
 
 
-def check(source: Source, said: Reading, path: str = "") -> None:
+def check(source: Source, said: Reading) -> None:
     """Refuse a feed-forward that lacks a matrix or has one without use. Raises ProblemError."""
     for name in ("W_1", "W_2"):
-        needed(source, said, name, "[[1, 0], [0, 1]]", path)
+        needed(source, said, name, "[[1, 0], [0, 1]]")
     gated = said["activation"] in GATED
     if gated:
-        needed(source, said, "W_gate", "as wide as W_1", path)
+        needed(source, said, "W_gate", "as wide as W_1")
     for name in () if gated else ("W_gate", "b_gate"):
         if name in said:
             what = f"not used with activation: {said['activation']}"
-            raise source.error(said.at(name), f"{path}{name}", what, "say activation: swiglu or geglu, or leave it out")
+            raise source.error(said.at(name), name, what, "say activation: swiglu or geglu, or leave it out")
 
 
 def feed_forward(said: Reading, matrices: dict[str, Matrix]) -> FeedForward:

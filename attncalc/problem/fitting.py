@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 
 from attncalc.problem.heads import Heads
@@ -15,7 +16,7 @@ MOST_NAMED = 5  # sides that don't fit, besides the first
 
 def check_keys(source: Source, said: Reading, start: Start, heads: Heads) -> None:
     """Refuse what has no meaning where the calculation starts. Raises ProblemError."""
-    first = start.needs[0]
+    first = start.needs[0] if start.needs else "heads"
     if start.name == "A":
         for name in ("scale", "d_k", "softcap"):
             if name in said:
@@ -64,8 +65,23 @@ def _check_memory(source: Source, said: Reading, start: Start) -> None:
         raise source.error(said.at("memory"), "memory", "says nothing", "write {tokens: [..]}")
 
 
-def fitted(source: Source, said: Reading, start: Start, heads: Heads) -> Sizes:
-    """All matrices with their sizes. Raises one ProblemError for all that does not fit."""
+@dataclass(frozen=True)
+class Inputs:
+    """What an attention within a layer works on: n rows of width d_model; keys and values from the same rows, or from m
+    of a memory, of width d_memory."""
+
+    n: Fact
+    d_model: Fact
+    m: Fact | None = None
+    d_memory: Fact | None = None
+
+    @property
+    def facts(self) -> tuple[Fact, ...]:
+        return tuple(fact for fact in (self.n, self.d_model, self.m, self.d_memory) if fact)
+
+
+def fitted(source: Source, said: Reading, start: Start, heads: Heads, inputs: Inputs | None = None) -> Sizes:
+    """All matrices with their sizes; `inputs`: within a layer. Raises one ProblemError for all that does not fit."""
     memory: Reading | None = said["memory"]
     padding = said["padding"]
     given = [*operands(start, said, heads), *said["mask"].operands()]
@@ -74,11 +90,11 @@ def fitted(source: Source, said: Reading, start: Start, heads: Heads) -> Sizes:
     sizes = Sizes(
         source,
         given,
-        dimensions(heads, memory=bool(memory and "H" in memory), from_H=start.name == "H",
+        dimensions(heads, memory=bool(inputs.m if inputs else memory and "H" in memory), from_H=start.name == "H",
                    sliced=said["split"] == "input"),
         dividers={name: (said.at(at), at) for name in ("heads", "kv_heads")
                   if (at := name if name in said else "heads") in said},
-        facts=tuple(_facts(said, memory)),
+        facts=(*(inputs.facts if inputs else ()), *_facts(said, memory)),
         defaults=(("d_v", "d_k"), ("d_out", "d_model")),
         derive=partial(cut_in_three, heads=heads, d_k=said["d_k"]),
     )  # fmt: skip

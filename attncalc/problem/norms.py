@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from attncalc.errors import ProblemError
 from attncalc.problem.matrices import matrix, row_vector
 from attncalc.problem.nodes import Node
 from attncalc.problem.readers import choice, figure, labels
@@ -72,15 +71,11 @@ def norm_of_rows(kind: str, source: Source, said: Reading) -> NormOfRows:
     return NormOfRows(matrices["x"], said["tokens"], norm(kind, said, matrices.get("gain"), matrices.get("bias")))
 
 
-def check(source: Source, said: Reading, d: int, path: str = "") -> None:
+def check(source: Source, said: Reading, d: int) -> None:
     """Refuse an unbiased variance of one figure. Raises ProblemError."""
     if d == 1 and "variance" in said and said["variance"] == "unbiased":
-        raise _too_narrow(source, said, path)
-
-
-def _too_narrow(source: Source, said: Reading, path: str) -> ProblemError:
-    what = "unbiased divides by d - 1, but rows have one column"
-    return source.error(said.at("variance"), f"{path}variance", what, "use biased, or wider rows")
+        what = "unbiased divides by d - 1, but rows have one column"
+        raise source.error(said.at("variance"), "variance", what, "use biased, or wider rows")
 
 
 def norm(kind: str, said: Reading, gain: Matrix | None, bias: Matrix | None) -> Norm:

@@ -11,16 +11,15 @@ from attncalc.problem.source import Source, counted, look_alike
 Axes = Mapping[str, tuple[str, str]]  # of each matrix of a mapping, by its key: what its rows and columns stand for
 
 
-def needed(source: Source, said: Reading, name: str, example: str, path: str = "") -> None:
+def needed(source: Source, said: Reading, name: str, example: str) -> None:
     """Refuse a mapping that lacks a key. Raises ProblemError."""
     if name not in said:
-        raise source.error(said.node, f"{path}{name}", "missing", f"write {name}: {example}")
+        raise source.error(said.node, name, "missing", f"write {name}: {example}")
 
 
-def operands(said: Reading, axes: Axes, path: str = "") -> list[Operand]:
-    """The matrices of a mapping that are given, in the order of `axes`; `path` is what stands before their names."""
-    return [Operand(f"{path}{name}", f"{path}{name}", said.at(name), said[name], sides)
-            for name, sides in axes.items() if name in said]  # fmt: skip
+def operands(said: Reading, axes: Axes) -> list[Operand]:
+    """The matrices of a mapping that are given, in the order of `axes`."""
+    return [Operand(name, name, said.at(name), said[name], sides) for name, sides in axes.items() if name in said]
 
 
 def fitted(

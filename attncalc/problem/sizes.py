@@ -182,7 +182,7 @@ class Sizes:
                 if rows * columns > MOST_DRAWN:
                     what = f"{rows} × {columns} is too large"
                     raise self.source.error(operand.node, operand.path, what, f"at most {MOST_DRAWN} entries")
-                operand.given = operand.given.matrix(operand.name, rows, columns)
+                operand.given = operand.given.matrix(f"{self.source.scope}{operand.name}", rows, columns)
                 fitted = True
         return fitted
 

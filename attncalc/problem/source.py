@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -30,13 +30,22 @@ class Placed(Protocol):
 class Source:
     """One text with the name the user gave it; `count_from` is where indices in messages start (0 or 1).
 
-    `folder` is where the files that it names are; None: it can't name any.
+    `folder` is where the files that it names are; None: it can't name any. Within a part of the file (`inside`), paths
+    are those of the part: `within` is what stands before them in messages, `scope` the same with indices from 1.
     """
 
     name: str
     text: str = ""
     count_from: int = 1
     folder: Path | None = None
+    within: str = ""
+    scope: str = ""
+
+    def inside(self, key: str, *index: int) -> Source:
+        """The same text, for a part of it: `layers` and an index from 0, then `attention`."""
+        one_up = [number + 1 - self.count_from for number in index]  # `cell` counts as the user does; a scope from 1
+        return replace(self, within=f"{self.within}{self.cell(key, *index) if index else key}.",
+                       scope=f"{self.scope}{self.cell(key, *one_up) if index else key}.")  # fmt: skip
 
     def error(self, at: Placed, path: str, what: str, hint: str = "") -> ProblemError:
         """The error of the thing `at`, to be raised by the caller."""
@@ -45,6 +54,7 @@ class Source:
 
     def error_at(self, line: int, column: int, path: str, what: str, hint: str = "") -> ProblemError:
         """The error of a place counted from 1. Every ProblemError is made here, so none can span two lines."""
+        path = f"{self.within}{path}".rstrip(".")
         return ProblemError(one_line(self.name), line, column, one_line(path), one_line(what), one_line(hint))
 
     def cell(self, path: str, *index: int) -> str:

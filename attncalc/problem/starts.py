@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from attncalc.errors import ProblemError
 from attncalc.problem.heads import Heads
@@ -86,6 +86,18 @@ def find_start(source: Source, said: Reading) -> Start:
     missing_keys = [name for name in start.needs if name not in said]
     if missing_keys:
         raise _missing(source, said, start, missing_keys, first)
+    return start
+
+
+def start_in_layer(source: Source, said: Reading) -> Start:
+    """How the weights of an attention are given that gets its rows from the layer. Raises ProblemError."""
+    by_head = bool(said["heads"].each)
+    start = _weights(source, said, by_head)
+    start = replace(start, needs=start.needs[1:])
+    missing = [name for name in start.needs if name not in said]
+    if missing:
+        hint = "give them; W_Q: identity leaves the rows as they are"
+        raise source.error(said.node, ", ".join(missing), "missing", hint)
     return start
 
 
