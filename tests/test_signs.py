@@ -104,6 +104,55 @@ def tanh(x):
     return (e - 1) / (e + 1)
 
 
+PI = Decimal("3.14159265358979323846264338327950288419716939937510")
+
+
+def sin(x):
+    return Fraction(0) if x == 0 else of_series(decimal(x) % (2 * PI), 1)
+
+
+def cos(x):
+    return Fraction(1) if x == 0 else of_series(decimal(x) % (2 * PI), 0)
+
+
+def of_series(x, first):
+    """x - x³/3! + .., or 1 - x²/2! + ..; enough of it for figures of a page."""
+    with localcontext(prec=60):
+        term = x if first else Decimal(1)
+        total, k = term, first
+        while abs(term) > Decimal("1e-45"):
+            term *= -x * x / ((k + 1) * (k + 2))
+            total, k = total + term, k + 2
+    return total
+
+
+def ln(x):
+    return Fraction(0) if x == 1 else decimal(x).ln()
+
+
+def normal(x):
+    """The normal distribution function, by the series of Φ(x) - 1/2."""
+    if x == 0:
+        return Fraction(1, 2)
+    with localcontext(prec=120):
+        x = decimal(x)
+        term = total = x
+        for k in range(1, 400):
+            term *= -x * x / (2 * k)
+            total += term / (2 * k + 1)
+        return Decimal("0.5") + total / (2 * PI).sqrt()
+
+
+def power(x, n):
+    if isinstance(x, Fraction) and isinstance(n, Fraction):
+        if n.denominator == 1:
+            return x**n.numerator
+        found = Fraction(round(float(x) ** (1 / n.denominator)))
+        if found**n.denominator == x:
+            return found**n.numerator
+    return decimal(x) ** decimal(n)
+
+
 def same(a, b):
     """Whether the figures are literally equal; what is no fraction is equal to nothing printed."""
     if isinstance(a, list) and isinstance(b, list):
@@ -138,7 +187,11 @@ def apportioned(row, places):
 # Reading of formulas
 
 
-WORDS = re.compile(r"\s*(-∞|-?\d+(?:\.\d+)?(?:e-?\d+)?|e\^|√|max\(|tanh\(|[\[\](),;⟦⟧×/·+-]|[^\W\d][^\s·×/+(,;\])⟧]*)")
+FUNCTIONS = {"max": lambda *row: max(row), "tanh": tanh, "sin": sin, "cos": cos, "ln": ln, "Φ": normal}
+CALLS = "|".join(FUNCTIONS)
+WORDS = re.compile(
+    rf"\s*(-∞|-?\d+(?:\.\d+)?(?:e-?\d+)?|e\^|\^|√|(?:{CALLS})\(|[\[\](),;⟦⟧×/·+-]|[^\W\d][^\s·×/+(,;\])⟧^]*)"
+)
 
 
 class Formula:
@@ -166,10 +219,14 @@ class Formula:
         return found
 
     def term(self):
-        found = self.factor()
+        found = self.raised()
         while word := self.next("×", "·", "/"):
-            found = (over if word == "/" else times)(found, self.factor())
+            found = (over if word == "/" else times)(found, self.raised())
         return found
+
+    def raised(self):
+        found = self.factor()
+        return power(found, self.factor()) if self.next("^") else found
 
     def listed(self, end):
         items = [self.sum()]
@@ -193,16 +250,18 @@ class Formula:
                     rows.append([])
                 rows[-1].append(self.sum())
             return rows if self.next("⟧") else self.fail("⟧")
-        if word == "max(":
-            return max(self.listed(")"), key=lambda x: x)
-        if word == "tanh(":
-            return tanh(self.listed(")")[0])
+        if word[:-1] in FUNCTIONS:
+            return FUNCTIONS[word[:-1]](*self.listed(")"))
         if word == "e^":
             return e_to(self.factor())
         if word == "√":
             return root(self.factor())
         if word == "-∞":
             return -inf
+        if word == "-":
+            return times(Fraction(-1), self.factor())
+        if word == "π":
+            return PI
         if word[0] in "-0123456789":
             return Fraction(word)
         return self.names[word]
