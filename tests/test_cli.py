@@ -93,6 +93,13 @@ def test_a_file_that_cannot_be_used_leaves_the_output_untouched(broken: bytes, t
         (["solve", ABC, "--decimals", "13"], "12"),
         (["solve", ABC, "--decimals", "two"], "two"),
         (["solve", ABC, "--step", "Z"], "row_sum"),
+        (["solve", ABC, "--step", ""], "row_sum"),
+        (["solve", ABC, "--fragment"], "not of text"),
+        (["solve", ABC, "--fragment", "-f", "html"], "--format latex"),
+        (["solve", ABC, "--math", "github"], "--format markdown"),
+        (["solve", ABC, "--math", "dollars", "-f", "json"], "not of json"),
+        (["mask", "--causal", "--fragment"], "--format latex"),
+        (["mask", "--causal", "--math", "dollars", "-f", "latex"], "--format markdown"),
         (["solve", ABC, "--lang", "eo"], "eo"),
         (["solve", ABC, "--nonsense"], "--nonsense"),
         (["solve", ABC, "-o", "/no/such/folder/page.txt"], "/no/such/folder"),
@@ -126,6 +133,28 @@ def test_a_step_by_itself() -> None:
     page = attncalc("solve", ABC, "--step", "A", "--step", "result").stdout.decode()
     assert "[2.028/5.056, 1/5.056, 2.028/5.056] ≈ [0.401, 0.198, 0.401]" in page and "o_3 = [1.576, 0.716]" in page
     assert "S[1,1]" not in page and "Given" not in page
+
+
+def test_the_options_of_a_format_reach_it() -> None:
+    assert b"\n$$\n" in attncalc("solve", ABC, "-f", "markdown", "--math", "dollars").stdout
+    markdown = attncalc("solve", ABC, "-f", "markdown").stdout
+    assert markdown == attncalc("solve", ABC, "-f", "markdown", "--math", "github").stdout
+    assert rb"\documentclass" not in attncalc("mask", "--causal", "-f", "latex", "--fragment").stdout
+    assert rb"\documentclass" in attncalc("mask", "--causal", "-f", "latex").stdout
+
+
+def test_a_step_that_only_heads_have_is_shown_of_every_head() -> None:
+    def shown(problem: str, *ids: str) -> list[str]:
+        asked = [argument for id in ids for argument in ("--step", id)]
+        page = json.loads(attncalc("solve", ROOT / "problems" / f"{problem}.yaml", "-f", "json", *asked).stdout)
+        return [step["id"] for step in page["steps"]]
+
+    assert shown("two-heads", "A") == ["head1.A", "head2.A"] == shown("two-heads", "head2.A", "A")
+    assert shown("two-heads", "head2.A") == ["head2.A"]
+    assert shown("gqa", "K") == ["K"]  # there is one of this very name
+    assert shown("padding-left", "causal") == ["mask.causal"]
+    page = attncalc("solve", ROOT / "problems" / "two-heads.yaml", "--step", "A").stdout.decode()
+    assert "A⁽¹⁾" in page and "A⁽²⁾" in page and "O⁽¹⁾" not in page
 
 
 def test_the_command_line_overrides_the_file() -> None:

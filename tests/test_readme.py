@@ -85,6 +85,16 @@ def test_every_option_is_in_the_readme() -> None:
             assert f"`{option}" in README or f"{option} " in README, option
 
 
+def test_every_id_of_a_step_is_in_the_readme() -> None:
+    from attncalc import load, solve
+
+    paths = (ROOT / "problems").glob("*.yaml")
+    ids = {re.sub(r"^head\d+\.", "", id) for path in paths for id in solve(load(path)).steps}
+    ids |= {f"mask.{part}" for part in ("causal", "window", "padding", "keep", "hide", "add")}
+    assert {"mask", "W_O", "b_QKV", "head1.A"} - ids == {"head1.A"}
+    assert {id for id in ids if f"`{id}`" not in README} == set()
+
+
 def test_every_key_of_a_problem_is_in_the_readme() -> None:
     from attncalc.problem import KEYS, KINDS
     from attncalc.problem.show import KEYS as SHOW_KEYS

@@ -18,11 +18,11 @@ Format = Annotated[
     ),
 ]
 Maths = Annotated[
-    Literal["github", "dollars"],
-    typer.Option("--math", metavar="STYLE", help="How Markdown writes formulas: github (fences) or dollars."),
+    Literal["github", "dollars"] | None,
+    typer.Option("--math", metavar="STYLE", help="How Markdown writes formulas: github (the default) or dollars."),
 ]
 Fragment = Annotated[
-    bool, typer.Option("--fragment", help="Of LaTeX the body alone, to be put into a document of your own.")
+    bool | None, typer.Option("--fragment", help="Of LaTeX the body alone, to be put into a document of your own.")
 ]
 Lang = Annotated[str | None, typer.Option("--lang", metavar="LANG", help="The page's language: en or zh.")]
 Decimals = Annotated[
