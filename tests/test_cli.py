@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from attncalc.cli import main
+
 ROOT = Path(__file__).resolve().parent.parent
 ABC = ROOT / "problems" / "abc.yaml"
 
@@ -228,6 +230,50 @@ def test_new_lists_the_shipped_problems_and_prints_one() -> None:
     assert [line.split()[0] for line in listed] == sorted(path.stem for path in (ROOT / "problems").glob("*.yaml"))
     assert attncalc("new", "abc").stdout == ABC.read_bytes()
     assert "did you mean abc?" in refused(attncalc("new", "abd"))
+
+
+def test_new_puts_every_problem_into_a_folder_and_overwrites_none(tmp_path: Path) -> None:
+    folder = tmp_path / "some" / "problems"
+    for _ in range(2):  # what is there already, and the same, is no hindrance
+        run = attncalc("new", "--all", folder)
+        assert (run.returncode, run.stdout, run.stderr) == (0, b"", b"")
+    copied = {path.name: path.read_bytes() for path in folder.iterdir()}
+    assert copied == {path.name: path.read_bytes() for path in (ROOT / "problems").iterdir()}
+    (folder / "abc.yaml").write_text("# mine")
+    (folder / "gqa.yaml").unlink()
+    assert "abc.yaml is there already" in refused(attncalc("new", "--all", folder))
+    assert (folder / "abc.yaml").read_text() == "# mine" and not (folder / "gqa.yaml").exists()
+    assert "--all" in refused(attncalc("new", "--all", folder, "abc"))
+    assert "can't be used" in refused(attncalc("new", "--all", folder / "abc.yaml"))
+
+
+def test_data_that_a_problem_reads_comes_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    shipped, mine = tmp_path / "problems", tmp_path / "mine"
+    shipped.mkdir()
+    mine.mkdir()
+    (shipped / "small.yaml").write_text("# Reads data.\nH: {file: small.npz, name: H}\n")
+    (shipped / "other.yaml").write_text("# Reads none.\nH: [[1]]\n")
+    for name in ("small.npz", "all.npz", "notes.txt"):
+        (shipped / name).write_bytes(b"\x00" + name.encode())
+    monkeypatch.setattr("attncalc.shipped._HERE", tmp_path)
+
+    def names() -> set[str]:
+        return {path.name for path in mine.iterdir()}
+
+    assert main(["new", "other", "-o", str(mine / "a.yaml")]) == 0 and names() == {"a.yaml"}
+    assert main(["new", "small", "-o", str(mine / "b.yaml")]) == 0 and names() == {"a.yaml", "b.yaml", "small.npz"}
+    assert (mine / "small.npz").read_bytes() == b"\x00small.npz"
+    (mine / "small.npz").write_bytes(b"mine")
+    capfdbinary.readouterr()
+    assert main(["new", "small", "-o", str(mine / "c.yaml")]) == 2 and not (mine / "c.yaml").exists()
+    assert b"small.npz is there already" in capfdbinary.readouterr().err
+    assert main(["new", "small"]) == 0
+    out, err = capfdbinary.readouterr()
+    assert out == (shipped / "small.yaml").read_bytes() and err.count(b"\n") == 1 and b"small reads small.npz" in err
+    assert main(["new", "--all", str(tmp_path / "all")]) == 0
+    assert {path.name for path in (tmp_path / "all").iterdir()} == {"small.yaml", "other.yaml", "small.npz"}
 
 
 @pytest.mark.parametrize(

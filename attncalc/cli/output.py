@@ -89,6 +89,11 @@ def write(text: str, output: Path | None, pager: Screen | None = None) -> None:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
         return
+    save(data, output)
+
+
+def save(data: bytes, output: Path) -> None:
+    """To a file, whole or not at all."""
     try:
         if output.exists() and not output.is_file():
             output.write_bytes(data)  # /dev/stderr, a named pipe: nothing to keep whole
