@@ -11,10 +11,10 @@ import typer
 from attncalc.cli.options import Output
 
 
-def _names(incomplete: str) -> list[str]:
+def _names() -> list[str]:
     from attncalc.shipped import problems
 
-    return [name for name in problems() if name.startswith(incomplete)]
+    return list(problems())
 
 
 def new(
