@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -40,16 +40,21 @@ def screen(output: Path | None) -> Screen:
 
 def render(
     problem: Problem, solution: Solution, *, format: str, lang: str, only: Sequence[Step] = (), on: Screen = PAPER,
-    **of_format: Any,
+    tell: Callable[[str], object] = lambda _: None, **of_format: Any,
 ) -> str:  # fmt: skip
-    """The page of a solution, whole, as text. `of_format` are options of the format."""
+    """The page of a solution, whole, as text. `of_format` are options of the format; `tell` hears what is done."""
     from attncalc import formats
 
     if formats.FORMATS[formats.known(format)].takes == "solution":
+        tell(f"writing {format}")
         return formats.render(format, solution, problem.show.rule, only=only)
     from attncalc.layout import lay_out
 
-    document = lay_out(solution, problem.show, lang, title=problem.title, kind=problem.kind, only=only)
+    document = lay_out(
+        solution, problem.show, lang, title=problem.title, kind=problem.kind, only=only,
+        on_section=lambda anchor: tell(f"laying out {anchor}"),
+    )  # fmt: skip
+    tell(f"writing {format}")
     return formats.render(format, document, columns=on.columns, terminal=on.terminal, **of_format)
 
 

@@ -32,15 +32,17 @@ def solve(
     from attncalc import mechanisms
     from attncalc import problem as problems
     from attncalc.cli.output import format_for, language, render, said, screen, write
+    from attncalc.cli.progress import Progress
 
     on = screen(output)
     of_format = said(math=math, fragment=fragment)
     format = format_for(format, on, of_format)
     read = problems.load(problem).with_show(**said(decimals=decimals, rounding=rounding, detail=detail))
-    solution = mechanisms.solve(read)
-    only = [each for id in step or () for each in _steps(solution, id)]
     lang = language(lang, read, on)
-    page = render(read, solution, format=format, lang=lang, only=only, on=on, **of_format)
+    with Progress() as tell:
+        solution = mechanisms.solve(read, lambda id: tell(f"working {id}"))
+        only = [each for id in step or () for each in _steps(solution, id)]
+        page = render(read, solution, format=format, lang=lang, only=only, on=on, tell=tell, **of_format)
     write(page, output, on if pager else None)
 
 
