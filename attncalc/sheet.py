@@ -21,10 +21,12 @@ class Sheet:
 
     With a carried rule each step's result is rounded here, and nowhere else, before it is used. Every method that makes
     a step takes, beyond what is named: `symbol`, `rows` and `columns` (an Axis), `role`, `places`, `rows_sum_to_one`.
+    `on_step` is told the id of each before it is worked.
     """
 
-    def __init__(self, rule: Rule) -> None:
+    def __init__(self, rule: Rule, on_step: Callable[[str], object] | None = None) -> None:
         self.rule = rule
+        self._on_step = on_step
         self._root = Group("")
         self._open = [self._root]
         self._prefix = ""
@@ -129,6 +131,8 @@ class Sheet:
 
     def _named(self, id: str, about: dict[str, Any]) -> dict[str, Any]:
         full = self._prefix + id
+        if self._on_step:
+            self._on_step(full)
         return {"id": full, "symbol": self.symbol(id), "places": self.rule.places(full), **about}
 
     def _computed(self, step: Step) -> Step:

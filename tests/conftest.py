@@ -1,6 +1,11 @@
-"""What every test rests on: attncalc is found without being installed; hypothesis draws the same examples each time."""
+"""What every test rests on: attncalc is found without being installed; hypothesis draws the same examples each time.
 
+Where ATTNCALC_REQUIRE_TOOLS is set, a test that would be skipped, for want of a tool, fails.
+"""
+
+import os
 import sys
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -14,6 +19,15 @@ settings.register_profile(
 )
 settings.register_profile("search", deadline=None, max_examples=5000, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("gate")  # pytest --hypothesis-profile=search looks further, elsewhere each time
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    if report.skipped and os.environ.get("ATTNCALC_REQUIRE_TOOLS") and not hasattr(report, "wasxfail"):
+        report.outcome = "failed"
+        report.longrepr = f"{item.nodeid} was skipped, and ATTNCALC_REQUIRE_TOOLS is set: {report.longrepr[-1]}"
+    return report
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

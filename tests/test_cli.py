@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from attncalc.cli import main
+
 ROOT = Path(__file__).resolve().parent.parent
 ABC = ROOT / "problems" / "abc.yaml"
 
@@ -93,6 +95,13 @@ def test_a_file_that_cannot_be_used_leaves_the_output_untouched(broken: bytes, t
         (["solve", ABC, "--decimals", "13"], "12"),
         (["solve", ABC, "--decimals", "two"], "two"),
         (["solve", ABC, "--step", "Z"], "row_sum"),
+        (["solve", ABC, "--step", ""], "row_sum"),
+        (["solve", ABC, "--fragment"], "not of text"),
+        (["solve", ABC, "--fragment", "-f", "html"], "--format latex"),
+        (["solve", ABC, "--math", "github"], "--format markdown"),
+        (["solve", ABC, "--math", "dollars", "-f", "json"], "not of json"),
+        (["mask", "--causal", "--fragment"], "--format latex"),
+        (["mask", "--causal", "--math", "dollars", "-f", "latex"], "--format markdown"),
         (["solve", ABC, "--lang", "eo"], "eo"),
         (["solve", ABC, "--nonsense"], "--nonsense"),
         (["solve", ABC, "-o", "/no/such/folder/page.txt"], "/no/such/folder"),
@@ -126,6 +135,28 @@ def test_a_step_by_itself() -> None:
     page = attncalc("solve", ABC, "--step", "A", "--step", "result").stdout.decode()
     assert "[2.028/5.056, 1/5.056, 2.028/5.056] ≈ [0.401, 0.198, 0.401]" in page and "o_3 = [1.576, 0.716]" in page
     assert "S[1,1]" not in page and "Given" not in page
+
+
+def test_the_options_of_a_format_reach_it() -> None:
+    assert b"\n$$\n" in attncalc("solve", ABC, "-f", "markdown", "--math", "dollars").stdout
+    markdown = attncalc("solve", ABC, "-f", "markdown").stdout
+    assert markdown == attncalc("solve", ABC, "-f", "markdown", "--math", "github").stdout
+    assert rb"\documentclass" not in attncalc("mask", "--causal", "-f", "latex", "--fragment").stdout
+    assert rb"\documentclass" in attncalc("mask", "--causal", "-f", "latex").stdout
+
+
+def test_a_step_that_only_heads_have_is_shown_of_every_head() -> None:
+    def shown(problem: str, *ids: str) -> list[str]:
+        asked = [argument for id in ids for argument in ("--step", id)]
+        page = json.loads(attncalc("solve", ROOT / "problems" / f"{problem}.yaml", "-f", "json", *asked).stdout)
+        return [step["id"] for step in page["steps"]]
+
+    assert shown("two-heads", "A") == ["head1.A", "head2.A"] == shown("two-heads", "head2.A", "A")
+    assert shown("two-heads", "head2.A") == ["head2.A"]
+    assert shown("gqa", "K") == ["K"]  # there is one of this very name
+    assert shown("padding-left", "causal") == ["mask.causal"]
+    page = attncalc("solve", ROOT / "problems" / "two-heads.yaml", "--step", "A").stdout.decode()
+    assert "A⁽¹⁾" in page and "A⁽²⁾" in page and "O⁽¹⁾" not in page
 
 
 def test_the_command_line_overrides_the_file() -> None:
@@ -199,6 +230,50 @@ def test_new_lists_the_shipped_problems_and_prints_one() -> None:
     assert [line.split()[0] for line in listed] == sorted(path.stem for path in (ROOT / "problems").glob("*.yaml"))
     assert attncalc("new", "abc").stdout == ABC.read_bytes()
     assert "did you mean abc?" in refused(attncalc("new", "abd"))
+
+
+def test_new_puts_every_problem_into_a_folder_and_overwrites_none(tmp_path: Path) -> None:
+    folder = tmp_path / "some" / "problems"
+    for _ in range(2):  # what is there already, and the same, is no hindrance
+        run = attncalc("new", "--all", folder)
+        assert (run.returncode, run.stdout, run.stderr) == (0, b"", b"")
+    copied = {path.name: path.read_bytes() for path in folder.iterdir()}
+    assert copied == {path.name: path.read_bytes() for path in (ROOT / "problems").iterdir()}
+    (folder / "abc.yaml").write_text("# mine")
+    (folder / "gqa.yaml").unlink()
+    assert "abc.yaml is there already" in refused(attncalc("new", "--all", folder))
+    assert (folder / "abc.yaml").read_text() == "# mine" and not (folder / "gqa.yaml").exists()
+    assert "--all" in refused(attncalc("new", "--all", folder, "abc"))
+    assert "can't be used" in refused(attncalc("new", "--all", folder / "abc.yaml"))
+
+
+def test_data_that_a_problem_reads_comes_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    shipped, mine = tmp_path / "problems", tmp_path / "mine"
+    shipped.mkdir()
+    mine.mkdir()
+    (shipped / "small.yaml").write_text("# Reads data.\nH: {file: small.npz, name: H}\n")
+    (shipped / "other.yaml").write_text("# Reads none.\nH: [[1]]\n")
+    for name in ("small.npz", "all.npz", "notes.txt"):
+        (shipped / name).write_bytes(b"\x00" + name.encode())
+    monkeypatch.setattr("attncalc.shipped._HERE", tmp_path)
+
+    def names() -> set[str]:
+        return {path.name for path in mine.iterdir()}
+
+    assert main(["new", "other", "-o", str(mine / "a.yaml")]) == 0 and names() == {"a.yaml"}
+    assert main(["new", "small", "-o", str(mine / "b.yaml")]) == 0 and names() == {"a.yaml", "b.yaml", "small.npz"}
+    assert (mine / "small.npz").read_bytes() == b"\x00small.npz"
+    (mine / "small.npz").write_bytes(b"mine")
+    capfdbinary.readouterr()
+    assert main(["new", "small", "-o", str(mine / "c.yaml")]) == 2 and not (mine / "c.yaml").exists()
+    assert b"small.npz is there already" in capfdbinary.readouterr().err
+    assert main(["new", "small"]) == 0
+    out, err = capfdbinary.readouterr()
+    assert out == (shipped / "small.yaml").read_bytes() and err.count(b"\n") == 1 and b"small reads small.npz" in err
+    assert main(["new", "--all", str(tmp_path / "all")]) == 0
+    assert {path.name for path in (tmp_path / "all").iterdir()} == {"small.yaml", "other.yaml", "small.npz"}
 
 
 @pytest.mark.parametrize(

@@ -1,71 +1,86 @@
-"""What the README says is so: its commands run, its output is what is printed, its tables name what there is."""
+"""What the README says is so: its commands run, its output is what is printed, its tables name what there is.
+
+Its examples run in an empty folder, with the attncalc of this clone or of the environment that ATTNCALC_VENV names.
+"""
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+VENV = os.environ.get("ATTNCALC_VENV")
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+Run = Callable[[str], subprocess.CompletedProcess[str]]
 
 
 def blocks(language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """An empty folder that has problems/ in it, and attncalc on its path."""
-    (tmp_path / "problems").symlink_to(ROOT / "problems")
-    command = tmp_path / "bin" / "attncalc"
-    command.parent.mkdir()
+SHELL = [block for block in blocks("sh") if "venv" not in block]
+(START,) = (block.splitlines()[0] for block in SHELL if block.startswith("attncalc new --all"))
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Where `attncalc`, and a `python` that can import it, are commands."""
+    if VENV:
+        return {"PATH": f"{VENV}/bin:/usr/bin:/bin"}
+    command = tmp_path_factory.mktemp("bin") / "attncalc"
     command.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m attncalc "$@"\n')
     command.chmod(0o755)
-    return tmp_path
+    return {"PATH": f"{command.parent}:{Path(sys.executable).parent}:/usr/bin:/bin", "PYTHONPATH": str(ROOT)}
 
 
-def run(script: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    environment = {"PATH": f"{folder}/bin:{Path(sys.executable).parent}:/usr/bin:/bin", "PYTHONPATH": str(ROOT)}
-    return subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", script],
-        cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=120,
-    )  # fmt: skip
+@pytest.fixture
+def run(tmp_path: Path, environment: dict[str, str]) -> Run:
+    """Runs a script in an empty folder, into which the README's own command has put the problems."""
 
+    def run(script: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", script],
+            cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, timeout=120,
+        )  # fmt: skip
 
-SHELL = [block for block in blocks("sh") if "venv" not in block]
+    started = run(START)
+    assert (started.returncode, started.stdout, started.stderr) == (0, "", "")
+    return run
 
 
 @pytest.mark.parametrize("script", SHELL, ids=lambda script: script.splitlines()[0][:40])
-def test_each_shell_example_runs(script: str, folder: Path) -> None:
-    result = run(script, folder)
+def test_each_shell_example_runs(script: str, run: Run) -> None:
+    result = run(script)
     assert result.returncode == 0, result.stderr
     assert result.stderr == ""
     assert result.stdout or "--output" in script
 
 
 @pytest.mark.parametrize("session", blocks("console"), ids=lambda session: session.splitlines()[0])
-def test_each_printed_output_is_what_is_printed(session: str, folder: Path) -> None:
+def test_each_printed_output_is_what_is_printed(session: str, run: Run) -> None:
     command, _, output = session.partition("\n")
-    result = run(command.removeprefix("$ "), folder)
+    result = run(command.removeprefix("$ "))
     assert (result.returncode, result.stderr) == (0, "")
     assert result.stdout == output
 
 
-def test_the_examples_of_problem_files_are_solved(folder: Path) -> None:
+def test_the_examples_of_problem_files_are_solved(run: Run, tmp_path: Path) -> None:
     for text in blocks("yaml"):
-        (folder / "example.yaml").write_text(text, encoding="utf-8")
-        assert run("attncalc solve example.yaml", folder).returncode == 0
+        (tmp_path / "example.yaml").write_text(text, encoding="utf-8")
+        assert run("attncalc solve example.yaml").returncode == 0
 
 
-def test_the_python_example_runs(folder: Path) -> None:
+def test_the_python_example_runs(run: Run, tmp_path: Path) -> None:
     (script,) = blocks("python")
-    (folder / "example.py").write_text(script, encoding="utf-8")
-    result = run(f"{shlex.quote(sys.executable)} example.py", folder)
+    (tmp_path / "example.py").write_text(script, encoding="utf-8")
+    result = run("python example.py")
     assert result.returncode == 0, result.stderr
     assert "'row_sum', 'A', 'O']" in result.stdout and result.stdout.endswith("O\n1.401\n")
 
@@ -83,6 +98,16 @@ def test_every_option_is_in_the_readme() -> None:
         ).stdout
         for option in set(re.findall(r"--[a-z]+", text)) - {"--help"}:
             assert f"`{option}" in README or f"{option} " in README, option
+
+
+def test_every_id_of_a_step_is_in_the_readme() -> None:
+    from attncalc import load, solve
+
+    paths = (ROOT / "problems").glob("*.yaml")
+    ids = {re.sub(r"^head\d+\.", "", id) for path in paths for id in solve(load(path)).steps}
+    ids |= {f"mask.{part}" for part in ("causal", "window", "padding", "keep", "hide", "add")}
+    assert {"mask", "W_O", "b_QKV", "head1.A"} - ids == {"head1.A"}
+    assert {id for id in ids if f"`{id}`" not in README} == set()
 
 
 def test_every_key_of_a_problem_is_in_the_readme() -> None:

@@ -34,7 +34,9 @@ def _run(arguments: list[str]) -> int:
     from typer.main import get_command
 
     from attncalc.cli.app import app
+    from attncalc.cli.completion import prepare
 
+    prepare()
     try:
         code = get_command(app).main(arguments or ["--help"], prog_name="attncalc", standalone_mode=False)
         sys.stdout.flush()

@@ -7,13 +7,14 @@ from typing import Annotated
 import typer
 
 from attncalc import __version__
+from attncalc.cli import completion
 from attncalc.cli.mask import mask
 from attncalc.cli.new import new
 from attncalc.cli.solve import solve
 
 app = typer.Typer(
     help="Worked solutions of Transformer calculations, every figure on the page.",
-    add_completion=False,
+    add_completion=False,  # its own options guess the shell; ours are told it
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
@@ -22,8 +23,8 @@ app.command()(mask)
 app.command()(new)
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _version(context: typer.Context, asked: bool) -> None:
+    if asked and not context.resilient_parsing:
         typer.echo(f"attncalc {__version__}")
         raise typer.Exit
 
@@ -33,5 +34,19 @@ def callback(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
     ] = False,
-) -> None:
+    show_completion: Annotated[
+        completion.Shell | None,
+        typer.Option(
+            "--show-completion", metavar="SHELL", callback=completion.show, is_eager=True,
+            help="Print the script by which bash, zsh or fish completes attncalc.",
+        ),
+    ] = None,
+    install_completion: Annotated[
+        completion.Shell | None,
+        typer.Option(
+            "--install-completion", metavar="SHELL", callback=completion.install, is_eager=True,
+            help="Put that script where bash, zsh or fish reads it.",
+        ),
+    ] = None,
+) -> None:  # fmt: skip
     """Worked solutions of Transformer calculations, every figure on the page."""

@@ -43,8 +43,8 @@ def mask(
         str | None, typer.Option("--weights", metavar="FILE", help="Weights: what the mask leaves of them.")
     ] = None,
     format: Format = None,
-    math: Maths = "github",
-    fragment: Fragment = False,
+    math: Maths = None,
+    fragment: Fragment = None,
     lang: Lang = None,
     decimals: Decimals = None,
     rounding: Rounding = None,
@@ -57,10 +57,13 @@ def mask(
     keep, hide or add.
     """
     from attncalc import mechanisms
-    from attncalc.cli.output import language, render, said, screen, write
+    from attncalc.cli.output import format_for, language, render, said, screen, write
     from attncalc.errors import UsageError
     from attncalc.problem import Mask, Problem, Show
 
+    on = screen(output)
+    of_format = said(math=math, fragment=fragment)
+    format = format_for(format, on, of_format)
     if scores is not None and weights is not None:
         raise UsageError("--scores and --weights together", "give one of them")
     files = {"keep": keep, "hide": hide, "add": add}
@@ -71,9 +74,8 @@ def mask(
     show = Show().changed(**said(decimals=decimals, rounding=rounding))
     table = _table(asked, size, tokens, {"--scores": scores, "--weights": weights})
     problem = Problem("mask", None, None, "mask", show, table)
-    on = screen(output)
     lang = language(lang, problem, on)
-    page = render(problem, mechanisms.solve(problem), format=format, lang=lang, math=math, fragment=fragment, on=on)
+    page = render(problem, mechanisms.solve(problem), format=format, lang=lang, on=on, **of_format)
     write(page, output, on if pager else None)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -9,15 +11,18 @@ import typer
 from attncalc.cli.options import Output
 
 
-def _names(incomplete: str) -> list[str]:
+def _names() -> list[str]:
     from attncalc.shipped import problems
 
-    return [name for name in problems() if name.startswith(incomplete)]
+    return list(problems())
 
 
 def new(
     name: Annotated[
         str | None, typer.Argument(metavar="[NAME]", help="The problem to print.", autocompletion=_names)
+    ] = None,
+    all: Annotated[
+        Path | None, typer.Option("--all", metavar="FOLDER", help="Put every shipped problem into this folder.")
     ] = None,
     output: Output = None,
 ) -> None:
@@ -27,9 +32,14 @@ def new(
     """
     from attncalc.cli.output import write
     from attncalc.errors import UsageError
-    from attncalc.shipped import first_line, problems
+    from attncalc.shipped import data_of, first_line, problems
 
     shipped = problems()
+    if all is not None:
+        if name is not None or output is not None:
+            raise UsageError("--all with NAME or --output", "give --all FOLDER alone")
+        _copy([file for problem in shipped.values() for file in (problem, *data_of(problem))], all)
+        return
     if name is None:
         widest = max(map(len, shipped), default=0)
         write("".join(f"{each:<{widest}}  {first_line(path)}\n" for each, path in shipped.items()), output)
@@ -41,4 +51,28 @@ def new(
         raise UsageError(
             f"no problem is called {name!r}", f"did you mean {close[0]}?" if close else "attncalc new lists them"
         )
+    data = data_of(shipped[name])
+    to_file = output is not None and (output.is_file() or not output.exists())
+    if output is not None and to_file:
+        _copy(data, output.parent)
     write(shipped[name].read_text(encoding="utf-8"), output)
+    if data and not to_file:
+        typer.echo(f"attncalc: {name} reads {data[0].name}; --output FILE brings that too", err=True)
+
+
+def _copy(files: Iterable[Path], folder: Path) -> None:
+    """The files into a folder, which is made; what stands there and differs is not touched, and then nothing is."""
+    from attncalc.cli.output import save
+    from attncalc.errors import UsageError
+
+    wanted = {folder / file.name: file.read_bytes() for file in files}
+    try:
+        missing = [path for path, data in wanted.items() if not path.exists() or path.read_bytes() != data]
+        for path in missing:
+            if path.exists():
+                raise UsageError(f"{path} is there already, and differs", "choose another folder")
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{folder} can't be used: {error.strerror}", "choose another folder") from error
+    for path in missing:
+        save(wanted[path], path)

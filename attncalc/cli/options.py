@@ -7,6 +7,19 @@ from typing import Annotated, Literal
 
 import typer
 
+
+def _formats() -> list[str]:
+    from attncalc.formats import FORMATS
+
+    return list(FORMATS)
+
+
+def _languages() -> list[str]:
+    from attncalc.wording import languages
+
+    return languages()
+
+
 Format = Annotated[
     str | None,
     typer.Option(
@@ -15,16 +28,20 @@ Format = Annotated[
         metavar="NAME",
         help="terminal, text, markdown, latex, html or json.",
         show_default="terminal on a terminal, else text",
+        autocompletion=_formats,
     ),
 ]
 Maths = Annotated[
-    Literal["github", "dollars"],
-    typer.Option("--math", metavar="STYLE", help="How Markdown writes formulas: github (fences) or dollars."),
+    Literal["github", "dollars"] | None,
+    typer.Option("--math", metavar="STYLE", help="How Markdown writes formulas: github (the default) or dollars."),
 ]
 Fragment = Annotated[
-    bool, typer.Option("--fragment", help="Of LaTeX the body alone, to be put into a document of your own.")
+    bool | None, typer.Option("--fragment", help="Of LaTeX the body alone, to be put into a document of your own.")
 ]
-Lang = Annotated[str | None, typer.Option("--lang", metavar="LANG", help="The page's language: en or zh.")]
+Lang = Annotated[
+    str | None,
+    typer.Option("--lang", metavar="LANG", help="The page's language: en or zh.", autocompletion=_languages),
+]
 Decimals = Annotated[
     int | None, typer.Option("--decimals", metavar="N", min=0, max=12, help="Decimals of every figure, 0 to 12.")
 ]

@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -39,19 +39,35 @@ def screen(output: Path | None) -> Screen:
 
 
 def render(
-    problem: Problem, solution: Solution, *, format: str | None, lang: str, only: Sequence[Step] = (),
-    on: Screen = PAPER, **of_format: Any,
+    problem: Problem, solution: Solution, *, format: str, lang: str, only: Sequence[Step] = (), on: Screen = PAPER,
+    tell: Callable[[str], object] = lambda _: None, **of_format: Any,
 ) -> str:  # fmt: skip
-    """The page of a solution, whole, as text. A format takes from `of_format` the options that it has."""
+    """The page of a solution, whole, as text. `of_format` are options of the format; `tell` hears what is done."""
     from attncalc import formats
 
-    name = ("terminal" if on.terminal else "text") if format is None else format
-    if formats.FORMATS[formats.known(name)].takes == "solution":
-        return formats.render(name, solution, problem.show.rule, only=only)
+    if formats.FORMATS[formats.known(format)].takes == "solution":
+        tell(f"writing {format}")
+        return formats.render(format, solution, problem.show.rule, only=only)
     from attncalc.layout import lay_out
 
-    document = lay_out(solution, problem.show, lang, title=problem.title, kind=problem.kind, only=only)
-    return formats.render(name, document, columns=on.columns, terminal=on.terminal, **of_format)
+    document = lay_out(
+        solution, problem.show, lang, title=problem.title, kind=problem.kind, only=only,
+        on_section=lambda anchor: tell(f"laying out {anchor}"),
+    )  # fmt: skip
+    tell(f"writing {format}")
+    return formats.render(format, document, columns=on.columns, terminal=on.terminal, **of_format)
+
+
+def format_for(asked: str | None, on: Screen, of_format: Iterable[str]) -> str:
+    """The format asked for, else what suits the place; it must have the options `of_format` that were given."""
+    from attncalc import formats
+
+    name = formats.known(("terminal" if on.terminal else "text") if asked is None else asked)
+    for option in of_format:
+        if option not in formats.FORMATS[name].options:
+            having = " or ".join(each for each, form in formats.FORMATS.items() if option in form.options)
+            raise UsageError(f"--{option} is an option of {having}, not of {name}", f"add --format {having}")
+    return name
 
 
 def language(asked: str | None, problem: Problem, on: Screen) -> str:
@@ -64,7 +80,7 @@ def language(asked: str | None, problem: Problem, on: Screen) -> str:
     return problem.lang or "en"
 
 
-def said(**options: object) -> dict[str, object]:
+def said(**options: Any) -> dict[str, Any]:
     """The options that were given."""
     return {name: value for name, value in options.items() if value is not None}
 
@@ -78,6 +94,11 @@ def write(text: str, output: Path | None, pager: Screen | None = None) -> None:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
         return
+    save(data, output)
+
+
+def save(data: bytes, output: Path) -> None:
+    """To a file, whole or not at all."""
     try:
         if output.exists() and not output.is_file():
             output.write_bytes(data)  # /dev/stderr, a named pipe: nothing to keep whole

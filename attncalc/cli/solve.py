@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 def solve(
     problem: Annotated[str, typer.Argument(metavar="PROBLEM", help="A problem file (YAML), or - for standard input.")],
     format: Format = None,
-    math: Maths = "github",
-    fragment: Fragment = False,
+    math: Maths = None,
+    fragment: Fragment = None,
     lang: Lang = None,
     decimals: Decimals = None,
     rounding: Rounding = None,
@@ -31,23 +31,30 @@ def solve(
     """Print the worked solution of a problem: every matrix, exponential, row sum and weighted sum."""
     from attncalc import mechanisms
     from attncalc import problem as problems
-    from attncalc.cli.output import language, render, said, screen, write
+    from attncalc.cli.output import format_for, language, render, said, screen, write
+    from attncalc.cli.progress import Progress
 
-    read = problems.load(problem).with_show(**said(decimals=decimals, rounding=rounding, detail=detail))
-    solution = mechanisms.solve(read)
-    only = [_step(solution, id) for id in step or ()]
     on = screen(output)
+    of_format = said(math=math, fragment=fragment)
+    format = format_for(format, on, of_format)
+    read = problems.load(problem).with_show(**said(decimals=decimals, rounding=rounding, detail=detail))
     lang = language(lang, read, on)
-    page = render(read, solution, format=format, lang=lang, math=math, fragment=fragment, only=only, on=on)
+    with Progress() as tell:
+        solution = mechanisms.solve(read, lambda id: tell(f"working {id}"))
+        only = [each for id in step or () for each in _steps(solution, id)]
+        page = render(read, solution, format=format, lang=lang, only=only, on=on, tell=tell, **of_format)
     write(page, output, on if pager else None)
 
 
-def _step(solution: Solution, id: str) -> Step:
-    """The step of this id, or `result`."""
+def _steps(solution: Solution, id: str) -> list[Step]:
+    """The step of this id, or `result`; where there is none, the steps whose ids end with it: A is head1.A, head2.A."""
     if id == "result":
-        return solution.result
+        return [solution.result]
     if id in solution.steps:
-        return solution.steps[id]
+        return [solution.steps[id]]
+    found = [step for full, step in solution.steps.items() if full.endswith(f".{id}")]
+    if found and id:
+        return found
     from attncalc.errors import UsageError
 
     raise UsageError(f"no step {id!r} in this solution", f"it has {', '.join(solution.steps)}")

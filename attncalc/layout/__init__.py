@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from attncalc.blocks import Block, Document, Prose, Section
@@ -22,11 +22,15 @@ __all__ = ["lay_out"]
 
 
 def lay_out(
-    solution: Solution, show: Show, lang: str, *, title: str | None = None, kind: str, only: Sequence[Step] = ()
-) -> Document:
-    """The page of a solution of some kind of problem; of `only` some of its steps, if any are named."""
+    solution: Solution, show: Show, lang: str, *, title: str | None = None, kind: str, only: Sequence[Step] = (),
+    on_section: Callable[[str], object] | None = None,
+) -> Document:  # fmt: skip
+    """The page of a solution of some kind of problem; of `only` some of its steps, if any are named.
+
+    `on_section` is told the anchor of each section before it is laid out.
+    """
     say = Wording(lang)
-    page = Page(solution, show, say)
+    page = Page(solution, show, say, on_section)
     heading = Prose((title,)) if title else say(f"title.{kind}")
     only = only or ([solution.result] if page.detail == "result" else [])
     if only and page.detail == "result":
@@ -59,6 +63,8 @@ def _section(page: Page, group: Group, wanted: set[Step], whole: bool, anchor: s
     """A group under its heading, with the groups in it; None where none of its steps is wanted."""
     number = group.number or ""
     anchor = f"{anchor}{group.key}{number}"
+    if page.on_section:
+        page.on_section(anchor)
     own = [member for member in group.members if isinstance(member, Step)]
     blocks: list[Block] = []
     if group.order == "by row":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
@@ -34,8 +34,10 @@ class Figures(NamedTuple):
 class Page:
     """One solution as it is to be shown, in one language."""
 
-    def __init__(self, solution: Solution, show: Show, say: Wording) -> None:
-        self.solution, self.show, self.say = solution, show, say
+    def __init__(
+        self, solution: Solution, show: Show, say: Wording, on_section: Callable[[str], object] | None = None
+    ) -> None:
+        self.solution, self.show, self.say, self.on_section = solution, show, say, on_section
         self.rule = show.rule
         self._figures: dict[Step, Figures] = {}
         self._terms: dict[Step, Texts] = {}

@@ -41,17 +41,20 @@ NAMES = frozenset({"H", "memory", "W_Q", "W_K", "W_V", "W_QKV", "b_Q", "b_K", "b
                    "gate.product", "activated", "gated", "value", "f"})  # fmt: skip
 
 
-def solve(problem: Problem) -> Solution:
-    """The worked solution; a carried one can give the exact one beside it. Raises ProblemError where it has none."""
-    solution = _worked(problem)
+def solve(problem: Problem, on_step: Callable[[str], object] | None = None) -> Solution:
+    """The worked solution; a carried one can give the exact one beside it. Raises ProblemError where it has none.
+
+    `on_step` is told the id of each step before it is worked.
+    """
+    solution = _worked(problem, on_step)
     _check_decimals(problem, solution)
     if problem.show.rule.carried:
-        solution.in_full_precision = lambda: _worked(problem.with_show(rounding="exact"))
+        solution.in_full_precision = lambda: _worked(problem.with_show(rounding="exact"), on_step)
     return solution
 
 
-def _worked(problem: Problem) -> Solution:
-    sheet = Sheet(problem.show.rule)
+def _worked(problem: Problem, on_step: Callable[[str], object] | None) -> Solution:
+    sheet = Sheet(problem.show.rule, on_step)
     try:
         MECHANISMS[problem.kind](sheet, problem.given, problem.show)
     except StepError as error:

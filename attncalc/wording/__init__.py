@@ -60,12 +60,16 @@ def _pieces(part: Part | int) -> tuple[str | Math | Token, ...]:
     return (str(part) if isinstance(part, int) else part,)
 
 
+def languages() -> list[str]:
+    return sorted(path.stem for path in Path(__file__).parent.glob("*.yaml"))
+
+
 @cache
 def _templates(lang: str) -> dict[str, str]:
     import yaml
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    known = sorted(path.stem for path in Path(__file__).parent.glob("*.yaml"))
+    known = languages()
     if lang not in known:
         raise UsageError(f"there is no language {lang!r}", f"choose --lang {' or '.join(known)}")
     text = Path(__file__).with_name(f"{lang}.yaml").read_text(encoding="utf-8")
