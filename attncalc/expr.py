@@ -135,12 +135,12 @@ def shifted(expr: Expr, by: int) -> Expr:
     return Expr(expr.op, *(shifted(child, by) for child in expr.args))
 
 
-def in_symbols(expr: Expr, symbols: Sequence[Expr]) -> Expr:
+def in_symbols(expr: Expr, symbols: Sequence[Expr], *, single: bool = False) -> Expr:
     """The law in symbols: `symbols[k]` in the place of slot k, and constants by their own symbols, if they have one.
 
-    A product of two matrices cell by cell is A ⊙ B there, since A·B is another thing.
+    A product of two matrices cell by cell is A ⊙ B there, since A·B is another thing; that of `single` figures is not.
     """
-    if expr.op == "times" and not any(is_constant(part) for part in expr.args):
+    if expr.op == "times" and not single and not any(is_constant(part) for part in expr.args):
         return Expr("hadamard", *(in_symbols(child, symbols) for child in expr.args))
     if expr.op == "number" and expr.args[2]:
         return name(expr.args[2])
@@ -148,7 +148,7 @@ def in_symbols(expr: Expr, symbols: Sequence[Expr]) -> Expr:
         return symbols[int(expr.args[0])]
     if expr.op in LEAVES:
         return expr
-    return Expr(expr.op, *(in_symbols(child, symbols) for child in expr.args))
+    return Expr(expr.op, *(in_symbols(child, symbols, single=single) for child in expr.args))
 
 
 @lru_cache(maxsize=512)
@@ -164,9 +164,21 @@ def mean_of_slots(count: int, divisor: int) -> Expr:
 
 
 @lru_cache(maxsize=512)
+def product_of_slots(count: int) -> Expr:
+    """slot 0 × slot 1 × ..."""
+    return Expr("times", *(slot(k) for k in range(count)))
+
+
+@lru_cache(maxsize=512)
 def sum_of_products(count: int) -> Expr:
     """slot 0 × slot 1 + slot 2 × slot 3 + ...; the working of a cell of a matrix product."""
     return Expr("plus", *(slot(2 * k) * slot(2 * k + 1) for k in range(count)))
+
+
+@lru_cache(maxsize=512)
+def argmax_of_slots(count: int) -> Expr:
+    """The number of the largest slot, from 0; of equal ones the first."""
+    return function("argmax", *(slot(k) for k in range(count)))
 
 
 @lru_cache(maxsize=512)

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
-from math import erfc, isqrt
+from math import erfc, isqrt, prod
+from operator import mul
 from typing import Any
 
 import numpy as np
@@ -34,8 +35,7 @@ def _quotient(arguments: Iterator[Value]) -> Value:
 
 
 def _product(arguments: Iterator[Value]) -> Value:
-    a, b = arguments
-    return a * b
+    return reduce(mul, arguments)
 
 
 def _difference(arguments: Iterator[Value]) -> Value:
@@ -128,6 +128,17 @@ def _exact_at_zero(values: Sequence[Value], exact: Sequence[Value]) -> Value:
     return exact[0] & (values[0] == 0)
 
 
+def _turned(x: Value, by: float) -> Value:
+    """cos(x - by), of degrees; where that is a fraction, it is 0, ±1/2 or ±1 (Niven 1956), and given without noise."""
+    angle = np.remainder(np.asarray(x, dtype=np.float64) - by, 360.0)
+    cosine = np.cos(np.deg2rad(angle))
+    return np.where(_is_fraction(angle), np.rint(cosine * 2) / 2, cosine)
+
+
+def _is_fraction(angle: Value) -> Value:
+    return (np.remainder(angle, 60.0) == 0) | (np.remainder(angle, 90.0) == 0)
+
+
 def _exact_log(values: Sequence[Value], exact: Sequence[Value]) -> Value:
     return exact[0] & (values[0] == 1)
 
@@ -135,6 +146,20 @@ def _exact_log(values: Sequence[Value], exact: Sequence[Value]) -> Value:
 def _normal(x: Value) -> Value:
     """The standard normal distribution function, (1 + erf(x/√2))/2; by erfc, so that it is right far below 0 too."""
     return np.asarray(np.frompyfunc(lambda each: erfc(-each / 2**0.5) / 2, 1, 1)(x), dtype=np.float64)
+
+
+def _place_of_largest(arguments: Iterator[Value]) -> Value:
+    # The noise of float64 decides no choice: what agrees in 40 bits is equal.
+    digits, exponents = np.frexp(np.stack(np.broadcast_arrays(*arguments)))
+    return np.argmax(np.ldexp(np.round(digits * 2.0**40), exponents - 40), axis=0).astype(np.float64)
+
+
+def _reached(arguments: Iterator[Value]) -> Value:
+    return np.asarray(next(arguments) >= 0, dtype=np.float64)
+
+
+def _always(values: Sequence[Value], exact: Sequence[Value]) -> Value:
+    return np.ones(np.broadcast_shapes(*(np.shape(value) for value in values)), dtype=bool)
 
 
 @dataclass(frozen=True)
@@ -150,19 +175,33 @@ class Operation:
     zero: bool = False  # whether a first argument of 0 gives 0, whatever the others are
 
 
+def _of_degrees(by: float) -> Operation:
+    def rational(values: Sequence[Fraction]) -> Fraction | None:
+        angle = (values[0] - Fraction(by)) % 360
+        return Fraction(float(_turned(float(angle), 0.0))) if angle % 60 == 0 or angle % 90 == 0 else None
+
+    return Operation(
+        _of_one(lambda x: _turned(x, by)), lambda v, exact: exact[0] & _is_fraction(v[0] - by), 9, None, rational
+    )
+
+
 OPERATIONS: dict[str, Operation] = {
     "plus": Operation(_total, _exact_sum, 1, max, lambda v: sum(v, Fraction(0))),
     "minus": Operation(_difference, _exact_difference, 1, max, lambda v: v[0] - v[1]),
-    "times": Operation(_product, _exact_product, 2, sum, lambda v: v[0] * v[1], zero=True),
+    "times": Operation(_product, _exact_product, 2, sum, lambda v: prod(v, start=Fraction(1)), zero=True),
     "over": Operation(_quotient, _exact_quotient, 2, None, _rational_quotient, zero=True),
     "negated": Operation(_of_one(np.negative), _all, 1, max, lambda v: -v[0]),
     "power": Operation(_power, _exact_power, 3, None, _rational_power),
     "exp": Operation(_of_one(np.exp), _exact_exp, 3, None, lambda v: None if v[0] else Fraction(1)),
     "sqrt": Operation(_of_one(np.sqrt), _exact_root, 3, None, _rational_root),
+    "cos_degrees": _of_degrees(0.0),
+    "sin_degrees": _of_degrees(90.0),
 }
 # Of call(name, x, ..): functions that are written by their name. Adding one is a row here and nothing in a format.
 FUNCTIONS: dict[str, Operation] = {
     "max": Operation(_largest, _exact_largest, 9, max, max),
+    "argmax": Operation(_place_of_largest, _always, 9, lambda _: 0, lambda v: Fraction(v.index(max(v)))),
+    "step": Operation(_reached, _always, 9, lambda _: 0, lambda v: Fraction(v[0] >= 0)),  # Heaviside's, 1 from 0 on
     "tanh": Operation(_of_one(np.tanh), _exact_at_zero, 9, zero=True),
     "sin": Operation(_of_one(np.sin), _exact_at_zero, 9, zero=True),
     "cos": Operation(_of_one(np.cos), _exact_at_zero, 9, None, lambda v: None if v[0] else Fraction(1)),

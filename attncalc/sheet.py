@@ -13,7 +13,7 @@ from attncalc.errors import StepError
 from attncalc.expr import Expr
 from attncalc.rounding import Floats, Rule, apportioned, rounded
 from attncalc.solution import Convention, Group, Remark, Solution
-from attncalc.steps import Arrange, Contract, Given, Map, Matrix, Numbers, Reduce, Step
+from attncalc.steps import Arrange, Axis, Contract, Given, Map, Matrix, Numbers, Reduce, Step
 
 
 class Sheet:
@@ -31,6 +31,7 @@ class Sheet:
         self._open = [self._root]
         self._prefix = ""
         self._marks: tuple[str, ...] = ()
+        self._below = ""
         self._ids: set[str] = set()
         self._conventions: list[Convention] = []
 
@@ -42,33 +43,36 @@ class Sheet:
         if noted not in self._conventions:
             self._conventions.append(noted)
 
-    def remark(self, key: str, *steps: Step, first: bool = False) -> None:
+    def remark(self, key: str, *steps: Step, first: bool = False, **details: Any) -> None:
         """Notes that something is to be pointed out of these steps, here on the page, or first in its section."""
         members = self._open[-1].members
-        members.insert(0 if first else len(members), Remark(key, steps))
+        members.insert(0 if first else len(members), Remark(key, steps, details))
 
     @contextmanager
     def group(
         self, key: str, number: int | None = None, *, order: str = "by step", function: str = "", prefix: str = "",
-        mark: str = "",
+        mark: str = "", below: str = "", axis: Axis | None = None,
     ) -> Iterator[Group]:  # fmt: skip
         """Steps recorded inside belong together; their ids start with `prefix`, as in head2.A, and `mark` is put on
-        their symbols, as in Q⁽²⁾; those of inner groups follow it, as in Q⁽¹'²⁾, the second head of the first layer."""
-        group = Group(key, number, order, function)
-        outer = self._prefix, self._marks
+        their symbols, as in Q⁽²⁾; those of inner groups follow it, as in the second head of the first layer. `below` is
+        put below them, as in y_2, and `axis`: the group is about row `number` of it."""
+        group = Group(key, number, order, function, axis)
+        outer = self._prefix, self._marks, self._below
         self._open[-1].members.append(group)
         self._open.append(group)
         self._prefix = f"{self._prefix}{prefix}." if prefix else self._prefix
         self._marks = (*self._marks, mark) if mark else self._marks
+        self._below = below or self._below
         try:
             yield group
         finally:
             self._open.pop()
-            self._prefix, self._marks = outer
+            self._prefix, self._marks, self._below = outer
 
     def symbol(self, letter: str) -> Expr:
         """A symbol as it is marked here: Q, or Q⁽²⁾ within the second head."""
-        return self.marked(expr.name(letter))
+        symbol = expr.name(letter)
+        return self.marked(Expr("sub", symbol, expr.number(0.0, self._below)) if self._below else symbol)
 
     def marked(self, symbol: Expr, *marks: str) -> Expr:
         """A symbol with the marks of this place, and perhaps more, instead of its own."""
@@ -105,7 +109,7 @@ class Sheet:
     ) -> Step:  # fmt: skip
         """Cells copied from those of `operands`: see steps.Arrange."""
         # A copy is printed to the decimals of what it copies: other digits would be another figure.
-        places = max(operand.places for operand in operands[: len(operands) - choosers])
+        places = max((operand.places for operand in operands[: len(operands) - choosers]), default=0)
         about = {**about, "places": places}
         step = Arrange(sources=sources, choosers=choosers, fill=fill, operands=operands, **self._named(id, about))
         return self._record(step, step.recomputed([operand.values for operand in operands]))
@@ -118,10 +122,13 @@ class Sheet:
         about = {"rows": rows, "columns": columns, **about}
         return self._computed(Map(law=law, where=where, operands=operands, **self._named(id, about)))
 
-    def reduce(self, id: str, fold: str, operand: Step, **about: Any) -> Step:
-        """The fold (sum, max) of each row of `operand`, n × 1."""
-        about = {"rows": operand.rows, **about}
-        return self._computed(Reduce(fold=fold, operands=(operand,), **self._named(id, about)))
+    def reduce(self, id: str, fold: str, operand: Step, *, over: str = "row", **about: Any) -> Step:
+        """The fold (sum, product, max, mean) of each row of `operand`, n × 1; `over` column of each column, 1 × m; over
+        start of each row up to each of its cells, n × m."""
+        rows = None if over == "column" else operand.rows
+        columns = None if over == "row" else operand.columns
+        about = {"rows": rows, "columns": columns, **about}
+        return self._computed(Reduce(fold=fold, over=over, operands=(operand,), **self._named(id, about)))
 
     def contract(self, id: str, a: Step, b: Step, **about: Any) -> Step:
         """The matrix product a·b, n × k by k × m."""

@@ -5,31 +5,58 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from attncalc.steps import Step
+from attncalc.expr import Expr
+from attncalc.steps import Axis, Step
 
 
 class Remark(NamedTuple):
-    """Something to point out of some steps, once they are worked: what came out beside what went in."""
+    """Something to point out of some steps, once they are worked: what came out beside what went in.
+
+    `details` are what it needs to know beyond them.
+    """
 
     key: str
     steps: tuple[Step, ...]
+    details: Mapping[str, Any] = MappingProxyType({})
+
+
+class Box(NamedTuple):
+    """A place of a model where figures stand, and its sides: [B, heads, N, d_k], each a step of one figure, or the
+    letter of what is not known."""
+
+    key: str
+    sides: tuple[Step | Expr, ...]
+    takes_memory: bool = False  # what comes from the encoder enters the decoder here
+
+
+class Stack(NamedTuple):
+    """The boxes of an encoder or a decoder, from bottom to top: what is below its layers, one layer, what is above."""
+
+    key: str
+    layers: Step
+    below: tuple[Box, ...]
+    layer: tuple[Box, ...]
+    above: tuple[Box, ...]
 
 
 @dataclass(eq=False)
 class Group:
     """Steps that belong together: a softmax, a head, a section of the page. It has no law of its own.
 
-    `number` tells groups of one key apart (head 1, head 2); `order` is by step (each matrix whole, one after the other)
-    or by row (row 1 through all steps, then row 2); `function` names a group that is one function of its input:
-    softmax.
+    `number` tells groups of one key apart (head 1, head 2); `order` is by step (each matrix whole, one after the
+    other), by row (row 1 through all steps, then row 2) or by line (single figures, a line each); `function` names a
+    group that is one function of its input: softmax.
+    `axis` is that of the one row that a group is about, the `number`th, where it is about one.
     """
 
     key: str
     number: int | None = None
     order: str = "by step"
     function: str = ""
+    axis: Axis | None = None
     members: list[Step | Group | Remark] = field(default_factory=list)
 
     def steps(self) -> Iterator[Step]:

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from attncalc import expr
 from attncalc.expr import Expr
-from attncalc.rounding import NOISE, Flags, Floats, Texts, decimals_of, fits, snapped
+from attncalc.rounding import MINUS_INFINITY, NOISE, Flags, Floats, Texts, decimals_of, fits, snapped
 
 Numbers = NDArray[np.int64]  # of cells: those of a step's operands, one after the other, row by row
-FILL = -1  # the number of a cell that is no operand's
+FILL, ONE = -1, -2  # the numbers of cells that are no operand's: the fill of a step, and 1
 _BY_HAND = 2**20  # products; beyond it nobody follows a matrix product figure by figure, and BLAS may sum as it likes
 
 
@@ -188,22 +188,26 @@ class Given(Step):
 
 @dataclass(eq=False, kw_only=True)
 class Arrange(Step):
-    """Cells copied from named cells of the operands, or a fill: transpose, split, concat, lookup.
+    """Cells copied from named cells of the operands, or a fill: transpose, split, concat, lookup, choice.
 
-    `sources` gives the number of the cell that each cell is copied from, or FILL; it is called with the numbers of the
-    operands' cells, each shaped as its operand. The last operands may be `choosers`: their figures say which cells are
-    copied (ids, positions of the largest) and are passed instead of numbers, so that others choose otherwise.
+    `sources` gives the number of the cell that each cell is copied from, or FILL, or ONE; it is called with the numbers
+    of the operands' cells, each shaped as its operand. The last operands may be `choosers`: their figures say which
+    cells are copied (ids, positions of the largest) and are passed instead of numbers, so that others choose otherwise.
+    All of them may be: what is chosen is then ONE.
+    `law` is what it does in symbols, and `how` the key of a sentence that says it, where the sources don't.
     """
 
     sources: Callable[..., Numbers]
     choosers: int = 0
     fill: float = 0.0
+    law: Expr | None = None
+    how: str = ""
 
     def recomputed(self, operands: Sequence[Floats]) -> Floats:
-        return self._picked(operands, self.fill, self._chosen(operands))
+        return self._picked(operands, (1.0, self.fill), self._chosen(operands))
 
     def exact_from(self, operands: Sequence[Floats], exact: Sequence[Flags]) -> Flags:
-        return self._picked(exact, True, self._chosen(operands))
+        return self._picked(exact, (True, True), self._chosen(operands))
 
     @cached_property
     def exact(self) -> Flags:
@@ -212,7 +216,7 @@ class Arrange(Step):
     def decimals_from(self, operands: Sequence[int | None]) -> int | None:
         copied = operands[: len(operands) - self.choosers]
         known = [decimals for decimals in copied if decimals is not None]
-        return max(known) if len(known) == len(copied) else None
+        return max(known, default=0) if len(known) == len(copied) else None
 
     @cached_property
     def written(self) -> Texts | None:
@@ -220,33 +224,45 @@ class Arrange(Step):
             return None
         nothing = [np.full(operand.shape, None, dtype=object) for operand in self.operands]
         texts = [n if o.written is None else o.written for o, n in zip(self.operands, nothing, strict=True)]
-        return self._picked(texts, f"{self.fill:g}", self.numbers)
+        return self._picked(texts, ("1", self._fill_as_text), self.numbers)
 
     def working(self, i: int, j: int) -> Working:
         number = int(self.numbers[i, j])
-        if number == FILL:
-            return Working(expr.number(self.fill), ())
+        if number in (FILL, ONE):
+            one = number == ONE
+            return Working(expr.number(1.0 if one else self.fill, "1" if one else self._fill_as_text), ())
         return Working(expr.slot(0), (self._cell(number),))
 
     @property
+    def copied(self) -> tuple[Step, ...]:
+        """The operands that cells are copied from: all but the choosers."""
+        return self.operands[: len(self.operands) - self.choosers]
+
+    @property
+    def _fill_as_text(self) -> str:
+        return MINUS_INFINITY if self.fill == -np.inf else f"{self.fill:g}"
+
+    @property
     def formula(self) -> Expr | None:
-        """[O⁽¹⁾, O⁽²⁾] of matrices that are put together; a part of one matrix has no law in symbols."""
-        copied = self.operands[: len(self.operands) - self.choosers]
-        return Expr("vector", *(operand.symbol for operand in copied)) if len(copied) > 1 else None
+        """[O⁽¹⁾, O⁽²⁾] of matrices that are put side by side; a part of one has no law but one that was given."""
+        if self.law is not None:
+            return self.law
+        beside = len(self.copied) > 1 and self.shape[0] == self.copied[0].shape[0]
+        return Expr("vector", *(operand.symbol for operand in self.copied)) if beside else None
 
     @cached_property
     def numbers(self) -> Numbers:
-        """The number of the operands' cell that each cell is copied from, or FILL."""
+        """The number of the operands' cell that each cell is copied from, or FILL, or ONE."""
         return self._chosen([operand.values for operand in self.operands])
 
     def _chosen(self, operands: Sequence[Floats]) -> Numbers:
         copied = len(self.operands) - self.choosers
         return self.sources(*self._numbered()[:copied], *operands[copied:])
 
-    def _picked(self, arrays: Sequence[NDArray[Any]], fill: Any, sources: Numbers) -> NDArray[Any]:
+    def _picked(self, arrays: Sequence[NDArray[Any]], own: tuple[Any, Any], sources: Numbers) -> NDArray[Any]:
         copied = arrays[: len(arrays) - self.choosers]
-        pool = np.concatenate([*(array.ravel() for array in copied), np.array([fill], dtype=copied[0].dtype)])
-        return pool[sources]  # FILL, -1, is the last of the pool
+        pool = np.concatenate([*(array.ravel() for array in copied), np.array(own, dtype=arrays[0].dtype)])
+        return pool[sources]  # FILL, -1, is the last of the pool, and ONE, -2, the one before it
 
 
 @dataclass(eq=False, kw_only=True)
@@ -285,11 +301,13 @@ class _Computed(Step):
 class Map(_Computed):
     """An expression of the cells at the same place; an operand of one row or one column serves all of them.
 
-    Where `where` (n × 1) is False, the row is copied from the first operand.
+    Where `where` (n × 1) is False, the row is copied from the first operand. `single`: its operands are numbers rather
+    than matrices, and their products are written so.
     """
 
     law: Expr
     where: Flags | None = None
+    single: bool = False
 
     def _law(self) -> Expr:
         return self.law
@@ -316,19 +334,23 @@ class Map(_Computed):
 
     @property
     def formula(self) -> Expr:
-        return expr.in_symbols(self.law, [operand.symbol for operand in self.operands])
+        return expr.in_symbols(self.law, [operand.symbol for operand in self.operands], single=self.single)
 
 
 class Fold(NamedTuple):
-    """How a row becomes one figure: an expression of as many slots as the row has, and the fold's name."""
+    """How a row becomes one figure: an expression of as many slots as the row has, and the fold's name; that of a
+    column and that of the starts of a row, where they differ."""
 
     law: Callable[[int], Expr]
     name: str
+    names: Mapping[str, str] = {}
 
 
 FOLDS: Mapping[str, Fold] = {
-    "sum": Fold(expr.sum_of_slots, "rowsum"),
-    "max": Fold(expr.max_of_slots, "rowmax"),
+    "sum": Fold(expr.sum_of_slots, "rowsum", {"column": "colsum", "start": "cumsum"}),
+    "product": Fold(expr.product_of_slots, "product"),
+    "argmax": Fold(expr.argmax_of_slots, "argmax"),
+    "max": Fold(expr.max_of_slots, "rowmax", {"column": "colmax", "start": "cummax"}),
     "mean": Fold(lambda n: expr.mean_of_slots(n, n), "mean"),
     "unbiased mean": Fold(lambda n: expr.mean_of_slots(n, n - 1), "mean_unbiased"),  # of n squared deviations
 }
@@ -336,20 +358,50 @@ FOLDS: Mapping[str, Fold] = {
 
 @dataclass(eq=False, kw_only=True)
 class Reduce(_Computed):
-    """A fold of each row into one figure, n × 1."""
+    """A fold of figures into one: `over` each row, n × 1; each column, 1 × m; or the start of each row up to each of
+    its cells, n × m (sum, product, max: what is folded so far, with the next figure, gives the next)."""
 
     fold: str
+    over: str = "row"  # or column, or start
 
     def _law(self) -> Expr:
-        return FOLDS[self.fold].law(self.operands[0].shape[1])
+        return FOLDS[self.fold].law(self.operands[0].shape[0 if self.over == "column" else 1])
 
     def _slots(self, operands: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
-        (rows,) = operands
-        return [rows[:, k, None] for k in range(rows.shape[1])]
+        (cells,) = operands
+        if self.over == "column":
+            return [cells[k, None, :] for k in range(cells.shape[0])]
+        return [cells[:, k, None] for k in range(cells.shape[1])]
+
+    def recomputed(self, operands: Sequence[Floats]) -> Floats:
+        if self.over != "start":
+            return super().recomputed(operands)
+        first, *others = self._slots(operands)
+        folded = [first]
+        for figures in others:
+            folded.append(np.asarray(expr.evaluate(FOLDS[self.fold].law(2), [folded[-1], figures])))
+        return np.concatenate(folded, axis=1)
+
+    def exact_from(self, operands: Sequence[Floats], exact: Sequence[Flags]) -> Flags:
+        if self.over != "start":
+            return super().exact_from(operands, exact)
+        folded, (first, *others) = self._slots([self.recomputed(operands)]), self._slots(exact)
+        flags = [first]
+        for so_far, figures, exactly in zip(folded, self._slots(operands)[1:], others, strict=False):
+            both = [flags[-1], exactly]
+            flags.append(np.asarray(expr.exactness(FOLDS[self.fold].law(2), [so_far, figures], both)))
+        return np.concatenate(flags, axis=1)
+
+    def working(self, i: int, j: int) -> Working:
+        if self.over != "start":
+            return super().working(i, j)
+        (operand,) = self.operands
+        return Working(FOLDS[self.fold].law(j + 1), tuple(Cell(operand, i, k) for k in range(j + 1)))
 
     @property
     def formula(self) -> Expr:
-        return Expr("call", expr.name(FOLDS[self.fold].name), self.operands[0].symbol)
+        fold = FOLDS[self.fold]
+        return Expr("call", expr.name(fold.names.get(self.over, fold.name)), self.operands[0].symbol)
 
 
 @dataclass(eq=False, kw_only=True)

@@ -21,6 +21,7 @@ from attncalc.problem.files import KEYS as FILE  # noqa: E402
 from attncalc.problem.forms import KEYS as DRAWN  # noqa: E402
 from attncalc.problem.heads import EACH  # noqa: E402
 from attncalc.problem.masks import KEYS as MASK  # noqa: E402
+from attncalc.problem.positions import MAPPING as POSITION  # noqa: E402
 from attncalc.problem.show import KEYS as SHOW  # noqa: E402
 
 EXIT = {
@@ -36,6 +37,7 @@ TABLES = [
     ("memory", MEMORY_KEYS.keys),
     ("scale, as a mapping", SCALE_KEYS.keys),
     ("mask, as a mapping", MASK.keys),
+    ("position, as a mapping", POSITION.keys),
     *((f"kind: {name}", kind.keys.keys) for name, kind in problem.KINDS.items() if name != "attention"),
     ("show", SHOW.keys),
     ("a matrix from a file", FILE.keys),

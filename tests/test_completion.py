@@ -16,10 +16,10 @@ ROOT = Path(__file__).resolve().parent.parent
 PROBLEMS = sorted(path.stem for path in (ROOT / "problems").glob("*.yaml"))
 FORMATS = ["html", "json", "latex", "markdown", "terminal", "text"]
 CASES = [
-    ("", ["mask", "new", "solve"]),
-    ("s", ["solve"]),
+    ("", ["mask", "new", "size", "solve"]),
+    ("s", ["size", "solve"]),
     ("new ", PROBLEMS),
-    ("new abc-", ["abc-causal"]),
+    ("new abc-ca", ["abc-causal"]),
     ("solve abc.yaml --format ", FORMATS),
     ("solve abc.yaml -f m", ["markdown"]),
     ("mask --causal -f l", ["latex"]),
@@ -122,13 +122,13 @@ def test_installed_it_is_found_by_a_new_shell(shell: str, environment: dict[str,
     assert said.endswith(f" completes attncalc in every new {shell}\n") and said.count("\n") == 1
     if shell == "bash":
         ask = f"source ~/.bashrc; {BASH.partition(chr(10))[2]}"
-        found = run(["bash", "--norc", "-euc", ask.format(words="new abc-")], environment)
+        found = run(["bash", "--norc", "-euc", ask.format(words="new abc-ca")], environment)
     elif shell == "zsh":  # found in its fpath, the script answers the first time that it is asked
         load = "fpath=(~/.zfunc $fpath); autoload -Uz _attncalc; _attncalc"
         assert ".zfunc" in (tmp_path / ".zshrc").read_text()
-        found = offered_by_zsh(run(["zsh", "-fc", ZSH.format(words="new abc-", load=load)], environment))
+        found = offered_by_zsh(run(["zsh", "-fc", ZSH.format(words="new abc-ca", load=load)], environment))
     else:
-        found = run(["fish", "-c", 'complete -C "attncalc new abc-"'], environment)
+        found = run(["fish", "-c", 'complete -C "attncalc new abc-ca"'], environment)
     assert found.split() == ["abc-causal"]
 
 

@@ -13,6 +13,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from labels import without_numbers, without_places
 from test_formats import A, B, C, chain, formula, grid, named, page, three_deep, words
 from test_latex import LABELS, PROBLEMS, SIXTEEN, digits, document, hostile, laid_out
 
@@ -87,12 +88,14 @@ def markup(pattern: Expr, *figures: str) -> str:
 
 @pytest.mark.parametrize("path", PROBLEMS, ids=lambda path: path.stem)
 def test_a_page_is_whole_safe_and_has_the_figures_of_the_text(path: Path) -> None:
-    laid = laid_out(path.read_bytes())
+    laid = without_numbers(laid_out(path.read_bytes()))
     source = html.render(laid)
-    reader = check(source)
+    check(source)
     assert source.count("<style>") == 1
-    text = formats.render("text", laid, width=10**6)
-    assert digits("".join(reader.text)) == digits(text)
+    # A wide table is cut into blocks, each with its row headers.
+    reader = check(re.sub(r'(<th scope="row">)\d+(?=</th>)', r"\1", source))
+    text = re.sub(r"^ +\d+(?=  )", "", formats.render("text", laid, width=10**6), flags=re.M)
+    assert digits(without_places("".join(reader.text))) == digits(text)
 
 
 def check(source: str) -> Reader:

@@ -23,7 +23,7 @@ ALLOWED: dict[str, set[str] | None] = {
     "draws": set(),
     "show": {"rounding"},
     "steps": {"expr", "rounding"},
-    "solution": {"steps"},
+    "solution": {"steps", "expr"},
     "sheet": {"solution", "steps", "expr", "rounding", "errors"},
     "shipped": set(),
     "problem": {"errors", "rounding", "show", "steps", "draws"},

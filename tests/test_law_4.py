@@ -20,13 +20,13 @@ Rows = Counter[tuple[str, ...]]
 
 
 def rows_of_text(page: str) -> Rows:
-    """The rows of the matrices that are drawn, as texts."""
+    """The rows of the matrices that are drawn, as texts; and the single figures that lines end with."""
     found = re.findall(r"[⎡⎢⎣\[] ( *\S.*?) [⎤⎥⎦\]](?= |$)", page, re.MULTILINE)
-    return Counter(tuple(row.split()) for row in found)
+    return Counter(tuple(row.split()) for row in (*found, *re.findall(r"  \S+ [=≈] (\S+)$", page, re.MULTILINE)))
 
 
 def rows_of_markdown(page: str) -> Rows:
-    rows: Rows = Counter()
+    rows: Rows = Counter((figure,) for figure in re.findall(r" (?:=|\\approx) (\S+)`\$$", page, re.MULTILINE))
     for _, columns, body in re.findall(
         r"\\begin\{(bmatrix|array)\}(?:\{([lr|]*)\})?(.*?)\\end\{\1\}", page, re.DOTALL
     ):
@@ -39,7 +39,7 @@ def rows_of_markdown(page: str) -> Rows:
 
 
 def check(text: bytes) -> None:
-    read = problem.parse(text).with_show(detail="matrices")
+    read = problem.parse(text, folder=PROBLEMS[0].parent).with_show(detail="matrices")
     solution = mechanisms.solve(read)
     document = lay_out(solution, read.show, "en", kind=read.kind)
     # So wide that no matrix is broken into blocks of columns.

@@ -23,13 +23,14 @@ from attncalc.mechanisms import solve
 from attncalc.problem import parse
 from attncalc.steps import Arrange, Given
 
+FOLDER = Path(__file__).resolve().parent.parent / "problems"
 FILES = sorted((Path(__file__).resolve().parent.parent / "problems").glob("*.yaml"))
 TEXTS = {how: ARTICLE_1 % how for how in ("exact", "carried")} | {path.name: path.read_text("utf-8") for path in FILES}
 
 
 def worked(text, **show):
     """(the solution, its rule) of a problem file, shown as it says or otherwise."""
-    problem = parse(text.encode()).with_show(**show)
+    problem = parse(text.encode(), folder=FOLDER).with_show(**show)
     return solve(problem), problem.show.rule
 
 
@@ -107,10 +108,11 @@ def check_it_depends_on_its_operands(step):
     operands = [operand.values for operand in step.operands]
     for k, operand in enumerate(operands):
         if np.isfinite(operand).all() and operand.any():
-            # Changes that cancel in no sum; and much smaller figures too: the tanh of large ones is 1.
+            # Changes that cancel in no sum; much smaller figures too, as the tanh of large ones is 1; and the order
+            # turned round, so that other figures are the largest.
             uneven = np.sqrt(np.arange(2.0, 2 + operand.size)).reshape(operand.shape) / 8
             changed = [
-                step.recomputed([*operands[:k], operand * by + uneven, *operands[k + 1 :]]) for by in (1.5, 0.001)
+                step.recomputed([*operands[:k], operand * by + uneven, *operands[k + 1 :]]) for by in (1.5, 0.001, -1)
             ]
             rest = [other for n, other in enumerate(operands) if n != k]
             if all(np.isfinite(other).all() and other.all() for other in rest) and getattr(step, "where", None) is None:

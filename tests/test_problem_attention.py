@@ -936,7 +936,7 @@ def test_softmax_defaults() -> None:
         ("x: [[1]]\nmask: [[0, -inf]]\n", 3, "mask", "2 columns (1 × 2), but x has 1 column (1 × 1, line 2)"),
         ("x: [[1]]\ntempreature: 2\n", 3, "", "unknown key tempreature"),
         ("x: [[1]]\nH: [[1]]\n", 3, "", "unknown key H"),
-        ("x: [[1]]\ntop_k: 1\n", 3, "top_k", "not known to this version of attncalc yet"),
+        ("x: [[1]]\nlength: 1\n", 3, "", "unknown key length"),
     ],
 )  # fmt: skip
 def test_softmax_refuses(text: str, line: int, path: str, what: str) -> None:

@@ -78,7 +78,7 @@ def test_long_work_says_what_it_is_at_and_leaves_nothing() -> None:
 
 
 def test_short_work_says_nothing() -> None:
-    assert on_terminal("-m", "attncalc", "solve", "problems/one-query.yaml")[:2] == (0, "")
+    assert on_terminal("-c", WORK.replace("after=0.1", "after=60").replace("END", "pass"))[:2] == (0, "")
 
 
 def test_a_line_takes_the_place_of_the_one_before() -> None:

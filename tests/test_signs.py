@@ -93,6 +93,8 @@ def e_to(x):
 
 
 def root(x):
+    if isinstance(x, Decimal):
+        return x.sqrt()
     found = Fraction(isqrt(x.numerator), isqrt(x.denominator))
     return found if found * found == x else decimal(x).sqrt()
 
@@ -124,6 +126,14 @@ def of_series(x, first):
             term *= -x * x / ((k + 1) * (k + 2))
             total, k = total + term, k + 2
     return total
+
+
+def of_degrees(wave, x):
+    """cos and sin of degrees: fractions at multiples of 30° and 90° where they are some, else by radians."""
+    angle = (x + (90 if wave == "cos" else 0)) % 360
+    known = {0: 0, 30: Fraction(1, 2), 90: 1, 150: Fraction(1, 2), 180: 0, 210: Fraction(-1, 2), 270: -1,
+             330: Fraction(-1, 2)}  # fmt: skip
+    return Fraction(known[angle]) if angle in known else sin(decimal(angle) * PI / 180)
 
 
 def ln(x):
@@ -190,7 +200,7 @@ def apportioned(row, places):
 FUNCTIONS = {"max": lambda *row: max(row), "tanh": tanh, "sin": sin, "cos": cos, "ln": ln, "Φ": normal}
 CALLS = "|".join(FUNCTIONS)
 WORDS = re.compile(
-    rf"\s*(-∞|-?\d+(?:\.\d+)?(?:e-?\d+)?|e\^|\^|√|(?:{CALLS})\(|[\[\](),;⟦⟧×/·+-]|[^\W\d][^\s·×/+(,;\])⟧^]*)"
+    rf"\s*(-∞|-?\d+(?:\.\d+)?(?:e-?\d+)?|e\^|\^|√|(?:{CALLS})\(|[\[\](),;⟦⟧×/·°+-]|[^\W\d][^\s·×/+(,;\])⟧^]*)"
 )
 
 
@@ -250,6 +260,10 @@ class Formula:
                     rows.append([])
                 rows[-1].append(self.sum())
             return rows if self.next("⟧") else self.fail("⟧")
+        if word in ("cos(", "sin(") and self.words[1:2] == ["°"]:
+            angle, *self.words = self.words
+            self.words = self.words[2:]
+            return of_degrees(word[:-1], Fraction(angle))
         if word[:-1] in FUNCTIONS:
             return FUNCTIONS[word[:-1]](*self.listed(")"))
         if word == "e^":

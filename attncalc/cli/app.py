@@ -10,6 +10,7 @@ from attncalc import __version__
 from attncalc.cli import completion
 from attncalc.cli.mask import mask
 from attncalc.cli.new import new
+from attncalc.cli.size import size
 from attncalc.cli.solve import solve
 
 app = typer.Typer(
@@ -20,6 +21,7 @@ app = typer.Typer(
 )
 app.command()(solve)
 app.command()(mask)
+app.command()(size)
 app.command()(new)
 
 

@@ -19,7 +19,7 @@ class Progress:
 
     def __init__(self, after: float = 1.0) -> None:
         self._after = after
-        self._doing, self._width = "working", 0
+        self._doing, self._line = "working", ""
         self._before: object = None
 
     def __call__(self, doing: str) -> None:
@@ -45,5 +45,6 @@ class Progress:
         """The line in place of the one before, with nothing that a terminal of any kind does not know."""
         with suppress(OSError):
             line = line[: (os.get_terminal_size(2).columns or 80) - 1]
-            os.write(2, f"\r{line:<{self._width}}\r{line}".encode("ascii", "replace") if line or self._width else b"")
-            self._width = len(line)
+            if line != self._line:
+                os.write(2, f"\r{line:<{len(self._line)}}\r{line}".encode("ascii", "replace"))
+            self._line = line

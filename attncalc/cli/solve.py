@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from attncalc.solution import Solution
     from attncalc.steps import Step
 
+MOST_NAMED = 40  # ids of steps in a message
+
 
 def solve(
     problem: Annotated[str, typer.Argument(metavar="PROBLEM", help="A problem file (YAML), or - for standard input.")],
@@ -55,8 +57,14 @@ def _steps(solution: Solution, id: str) -> list[Step]:
     found = [step for full, step in solution.steps.items() if full.endswith(f".{id}")]
     if found and id:
         return found
+    from difflib import get_close_matches
+
     from attncalc.errors import UsageError
 
-    raise UsageError(f"no step {id!r} in this solution", f"it has {', '.join(solution.steps)}")
+    known = list(solution.steps)
+    close = get_close_matches(id, [*known, *(full.rpartition(".")[2] for full in known)], 1)
+    first = ", ".join(known[:MOST_NAMED]) + (f" and {len(known) - MOST_NAMED} more" if len(known) > MOST_NAMED else "")
+    hint = f"did you mean {close[0]}? " if close else ""
+    raise UsageError(f"no step {id!r} in this solution", f"{hint}it has {first}")
 
 

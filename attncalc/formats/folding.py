@@ -122,7 +122,7 @@ def _part(text: str, width: int, hanging: int) -> list[str]:
 
 
 def _terms(text: str, width: int) -> Iterator[Word]:
-    """A part of a formula where it may be broken: after a plus sign or a comma, within brackets only if need be."""
+    """A part of a formula where it may be broken: after a plus, a minus or a comma, within brackets only if need be."""
     for term in _split(text, outside=True):
         if display_width(term) <= width:
             yield Word(term)
@@ -134,7 +134,8 @@ def _split(text: str, outside: bool) -> Iterator[str]:
     start = depth = 0
     for end, char in enumerate(text):
         depth += (char in "([") - (char in ")]")
-        if char == " " and text[end - 1] in ",+" and not (outside and depth):
+        after_sign = text[end - 1] in ",+" or text[end - 2 : end] == " -"
+        if char == " " and after_sign and not (outside and depth):
             yield text[start:end]
             start = end + 1
     yield text[start:]

@@ -22,6 +22,7 @@ from attncalc.formats.width import display_width, visible
 
 HEADINGS = ("section", "subsection", "subsubsection")
 WIDEST_LABEL = 30  # of a line of working; a longer one pushes its formula to the right
+SHORT = 4  # of a column of a table, which keeps its width beside columns that are folded
 LONGEST_WORD = 30  # of a sentence, in letters without a space; a longer one may be broken anywhere
 
 _SPECIAL = {
@@ -31,8 +32,9 @@ _SPECIAL = {
     "[": "{[}", "]": "{]}", "|": r"\textbar{}", "?": "{?}", "!": "{!}",
 }  # fmt: skip
 _IN_WORDS = {"≈": r"$\approx$", "∞": r"$\infty$", "√": r"$\surd$", "≤": r"$\le$", "≥": r"$\ge$", "→": r"$\to$",
-             "≠": r"$\ne$", "∈": r"$\in$", "×": r"$\times$", "·": r"$\cdot$", "-∞": r"$-\infty$"}  # fmt: skip
-_WORDS = re.compile(r"-∞|[\\{}$&#%_^~<>`\"|≈∞√≤≥→≠∈×·]")
+             "↑": r"$\uparrow$", "≠": r"$\ne$", "∈": r"$\in$", "×": r"$\times$", "·": r"$\cdot$",
+             "-∞": r"$-\infty$"}  # fmt: skip
+_WORDS = re.compile(r"-∞|[\\{}$&#%_^~<>`\"|≈∞√≤≥→↑≠∈×·]")
 _CHINESE = re.compile("[\u2e80-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]")
 # Neither of the Latin letters, marks and punctuation that every font has, nor what ctex sets, nor a joiner.
 _UNSURE = re.compile(
@@ -187,14 +189,17 @@ def _aligned(maths: Sequence[Math]) -> Iterator[str]:
 
 def _table(table: Table) -> str:
     """Its head is repeated where it goes on over the page; columns of long sentences share the line."""
-    widths = table_widths(table)
-    if sum(widths) + GAP * len(widths) <= ROOM:
-        layout = "l" * len(widths)
-    else:
-        shares = [min(width, ROOM) for width in widths]
-        layout = "".join(
-            rf">{{\raggedright\arraybackslash}}p{{{0.9 * share / sum(shares):.3f}\linewidth}}" for share in shares
-        )
+    layout = "".join(_columns(table_widths(table)))
     head, *rows = ["{}" + " & ".join(map(sentence, row)) + r" \\" for row in (table.head, *table.rows)]
     body = "\n".join(rows)
     return f"\\begin{{longtable}}[l]{{{layout}}}\n{head} \\hline\n\\endhead\n{body}\n\\end{{longtable}}"
+
+
+def _columns(widths: Sequence[int]) -> Iterator[str]:
+    """How wide each column is: as its text where all have room, or it is short; else a share of what is left."""
+    all_fit = sum(widths) + GAP * len(widths) <= ROOM
+    shares = [0 if all_fit or width <= SHORT else min(width, ROOM) for width in widths]
+    left = 0.9 - sum(width for width, share in zip(widths, shares, strict=True) if not share) / ROOM
+    for share in shares:
+        part = f"{left * share / sum(shares):.3f}" if share else ""
+        yield rf">{{\raggedright\arraybackslash}}p{{{part}\linewidth}}" if share else "l"

@@ -23,6 +23,7 @@ _GREEK = {
     "α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "varepsilon", "η": "eta", "θ": "theta",
     "κ": "kappa", "λ": "lambda", "μ": "mu", "π": "pi", "ρ": "rho", "σ": "sigma", "τ": "tau", "φ": "varphi",
     "ψ": "psi", "ω": "omega", "Γ": "Gamma", "Δ": "Delta", "Θ": "Theta", "Σ": "Sigma", "Φ": "Phi", "Ω": "Omega",
+    "ℓ": "ell",
 }  # fmt: skip
 # MathJax shows most backslashes of \text{..} as they are and KaTeX takes no "_" in it: what is special stands outside.
 # <s> in one piece would be HTML to a Markdown reader that knows no formulas.
@@ -79,7 +80,7 @@ def _sign(text: str) -> str:
 def figure(text: str) -> str:
     if _NUMERAL.fullmatch(text):
         return text
-    return _SIGNS.get(text) or token(text)
+    return _SIGNS.get(text) or (_base(text) if text in _GREEK else token(text))
 
 
 def grid(matrix: Grid) -> str:
@@ -138,6 +139,8 @@ LATEX = Notation(
         "exp": _braced("e^{"),
         "sqrt": _braced(r"\sqrt{"),
         "max": Form(before=r"\max(", after=")"),
+        "cos_degrees": Form(before=r"\mathop{\mathrm{cos}}(", after=r"^{\circ})"),
+        "sin_degrees": Form(before=r"\mathop{\mathrm{sin}}(", after=r"^{\circ})"),
         "call": Form(first="(", after=")", least=(8, 0)),
         "vector": Form(before="[", after="]"),
         "list": Form(),

@@ -155,6 +155,8 @@ MATHML = Notation(
         "exp": Form("<msup><mi>e</mi><mrow>", after="</mrow></msup>", binds=8),
         "sqrt": Form("<msqrt>", after="</msqrt>", binds=8),
         "max": Form(_function("max") + _LEFT, _COMMA + COMMA, _RIGHT),
+        "cos_degrees": Form(_function("cos") + _LEFT, after="<mo>°</mo>" + _RIGHT),
+        "sin_degrees": Form(_function("sin") + _LEFT, after="<mo>°</mo>" + _RIGHT),
         "call": Form(first=_LEFT, between=_COMMA + COMMA, after=_RIGHT, least=(8, 0)),
         "vector": Form(_OPEN, _COMMA + COMMA, _CLOSE),
         "list": Form(between=_COMMA + RELATION),

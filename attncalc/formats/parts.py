@@ -91,9 +91,9 @@ def _numbers(first: int, span: tuple[int, int]) -> str:
 
 
 def table_parts(table: Table, room: int) -> list[Table]:
-    """A table of many columns as several, each with the first column."""
+    """A table of many columns as several, each with the first column; two beside it stay together and are folded."""
     widths = table_widths(table)
-    if len(widths) < 3:
+    if len(widths) < 4:
         return [table]
     spans = [(a + 1, b + 1) for a, b in _stretches(widths[1:], room - widths[0] - GAP)]
     return [Table(_picked(table.head, *span), tuple(_picked(row, *span) for row in table.rows)) for span in spans]
@@ -108,9 +108,12 @@ def _picked(row: Sequence[Prose], start: int, end: int) -> tuple[Prose, ...]:
     return (row[0], *row[start:end])
 
 
+_SHADED = frozenset({"weights", "given_weights", "probabilities", "given_probabilities", "left", "gates"})
+
+
 def shade(grid: Grid, cell: str) -> int:
-    """How dark the cell of a matrix of weights is shown, 0 to 10 by its figure; 0 in every other matrix."""
-    if grid.role not in {"weights", "given_weights"}:
+    """How dark a cell of weights or probabilities is shown, 0 to 10 by its figure; 0 in every other matrix."""
+    if grid.role not in _SHADED:
         return 0
     try:
         value = float(cell)

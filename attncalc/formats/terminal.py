@@ -7,11 +7,12 @@ the signs of a formula, never within a figure or a token.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 
 from attncalc.blocks import Document, Grid, Math, Prose, Section, Table, Token, Work
 from attncalc.formats import styles
 from attncalc.formats.boxes import Box, grid_box, joined
-from attncalc.formats.folding import filled, folded, long_words, words
+from attncalc.formats.folding import NARROWEST, filled, folded, long_words, words
 from attncalc.formats.headings import heading
 from attncalc.formats.styles import styled
 from attncalc.formats.text import BETWEEN, Page, aligned
@@ -19,6 +20,7 @@ from attncalc.formats.text_math import INDENT, Formulas
 from attncalc.formats.width import display_width, padded
 
 LEAST = 20  # columns
+MARK = 2  # columns of a comma that stands after a formula, in any language
 
 
 def render(document: Document, *, columns: int = 80, terminal: bool = False) -> str:
@@ -78,14 +80,28 @@ class _Page(Page):
         return lines
 
     def table(self, table: Table, width: int) -> list[str]:
-        """In blocks of columns, each beside the headers of the rows, where it is too wide."""
+        """Where it is too wide: two columns are folded below their heads, more are in blocks of columns, each beside
+        the headers of the rows."""
         head = [styled(self.sentence(cell), "token") for cell in table.head]
         rows = [head, *([self.sentence(cell) for cell in row] for row in table.rows)]
         widths = [max(map(display_width, column)) for column in zip(*rows, strict=True)]
+        room = width - len(BETWEEN) * (len(widths) - 1)
+        if len(widths) < 4 and sum(widths) > room:
+            shares = _shared(widths, room)
+            if all(display_width(each) <= share for each, share in zip(head, shares, strict=True)):
+                return self._folded_table(table, shares)
         lines: list[str] = []
         for start, end in _blocks(widths, width):
             lines += [*([""] if lines else []), *aligned([[row[0], *row[start:end]] for row in rows])]
         return lines
+
+    def _folded_table(self, table: Table, widths: Sequence[int]) -> list[str]:
+        """Each cell in as many lines as it needs in the width of its column."""
+        lines = [[styled(self.sentence(cell), "token") for cell in table.head]]
+        for row in table.rows:
+            cells = [self._folded(cell, width, INDENT) for cell, width in zip(row, widths, strict=True)]
+            lines += map(list, zip_longest(*cells, fillvalue=""))
+        return aligned(lines)
 
     def _folded(self, prose: Prose, width: int, hanging: int) -> list[str]:
         return filled(words(self._texts(prose, width)), width, hanging) or [""]
@@ -94,7 +110,7 @@ class _Page(Page):
         """The texts of a sentence, and whether each is one that is not broken."""
         for part in prose.parts:
             if isinstance(part, Math):
-                for i, word in enumerate(long_words(part, width - INDENT)):
+                for i, word in enumerate(long_words(part, width - INDENT - MARK)):
                     yield from [(" ", False), (word.text, True)] if i else [(word.text, True)]
             else:
                 yield self.part(part), isinstance(part, Token)
@@ -110,3 +126,12 @@ def _blocks(widths: list[int], room: int) -> Iterator[tuple[int, int]]:
             end += 1
         yield start, end
         start = end
+
+
+def _shared(widths: Sequence[int], room: int) -> list[int]:
+    """The room that each column gets: what it needs where that is less than its share, the rest to the others."""
+    shares = list(widths)
+    for left, j in zip(range(len(widths), 0, -1), sorted(range(len(widths)), key=widths.__getitem__), strict=True):
+        shares[j] = min(widths[j], max(NARROWEST, room // left))
+        room -= shares[j]
+    return shares

@@ -53,6 +53,8 @@ TEXT = Notation(
         "exp": Form(before="e^", least=(4, 4)),
         "sqrt": Form(before="√", least=(4, 4), guarded=(True, True)),
         "max": Form(before="max(", after=")"),
+        "cos_degrees": Form(before="cos(", after="°)"),
+        "sin_degrees": Form(before="sin(", after="°)"),
         "call": Form(first="(", after=")", least=(8, 0)),
         "vector": Form(before="[", after="]"),
         "list": Form(),

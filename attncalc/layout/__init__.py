@@ -9,6 +9,7 @@ from attncalc.blocks import Block, Document, Prose, Section
 from attncalc.layout.closing import against_exact, formulas
 from attncalc.layout.conventions import conventions
 from attncalc.layout.kinds import given, lay_step
+from attncalc.layout.lines import lay_lines
 from attncalc.layout.looks import look
 from attncalc.layout.page import Page
 from attncalc.layout.remarks import REMARKS
@@ -54,7 +55,7 @@ def _sections(page: Page, group: Group, wanted: set[Step], whole: bool, anchor: 
             if section:
                 yield section
         elif isinstance(member, Remark) and whole and page.detail == "full" and REMARKS[member.key].is_section:
-            blocks = REMARKS[member.key].blocks(page, *member.steps)
+            blocks = REMARKS[member.key].blocks(page, *member.steps, **member.details)
             if blocks:
                 yield Section(page.say(f"sections.{member.key}"), f"{anchor}{member.key}", tuple(blocks))
 
@@ -72,16 +73,25 @@ def _section(page: Page, group: Group, wanted: set[Step], whole: bool, anchor: s
         if whole and chosen:
             blocks += [b for member in group.members if isinstance(member, Remark) for b in _remark(page, member)]
         blocks += lay_rows(page, own, chosen) if chosen else []
+    elif group.order == "by line":
+        blocks += _by_line(page, group, wanted, whole)
     else:
         blocks += _by_step(page, group, wanted, whole)
     blocks += _sections(page, group, wanted, whole, f"{anchor}-")
-    return Section(page.say(f"sections.{group.key}", n=number), anchor, tuple(blocks)) if blocks else None
+    return Section(_title(page, group), anchor, tuple(blocks)) if blocks else None
+
+
+def _title(page: Page, group: Group) -> Prose:
+    """Head 2; or, of a group about one row, Token 2 (B)."""
+    if group.axis and group.number:
+        return page.row_name(f"sections.{group.key}", group.axis, group.number - 1)
+    return page.say(f"sections.{group.key}", n=group.number or "")
 
 
 def _remark(page: Page, remark: Remark) -> list[Block]:
     """A remark within its section; one that is a section has its turn later."""
     lay = REMARKS[remark.key]
-    return [] if lay.is_section else lay.blocks(page, *remark.steps)
+    return [] if lay.is_section else lay.blocks(page, *remark.steps, **remark.details)
 
 
 def _by_step(page: Page, group: Group, wanted: set[Step], whole: bool) -> Iterator[Block]:
@@ -96,10 +106,20 @@ def _by_step(page: Page, group: Group, wanted: set[Step], whole: bool) -> Iterat
             beside = []
         if isinstance(member, Step) and member in wanted:
             yield from lay_step(page, member)
-        elif isinstance(member, Remark) and whole and page.detail == "full":
+        elif isinstance(member, Remark) and whole and (page.detail == "full" or REMARKS[member.key].always):
             yield from _remark(page, member)
     if beside:
         yield given(page, *beside)
+
+
+def _by_line(page: Page, group: Group, wanted: set[Step], whole: bool) -> Iterator[Block]:
+    """A line for each step, and then what is to be pointed out of them."""
+    chosen = [member for member in group.members if isinstance(member, Step) and member in wanted]
+    if chosen:
+        yield lay_lines(page, chosen)
+    for member in group.members:
+        if isinstance(member, Remark) and whole and page.detail == "full":
+            yield from _remark(page, member)
 
 
 def _numbered(blocks: Sequence[Block], above: str = "") -> Iterator[Block]:

@@ -16,11 +16,14 @@ from attncalc.steps import Step
 
 def formulas(page: Page) -> Section | None:
     """Q = H·W_Q, .., A = softmax(S̃), O = A·V."""
-    lines = tuple((None, compose("chain", Math(symbol), "=", Math(law))) for symbol, law in _laws(page.solution.root))
+    laws = dict.fromkeys(_laws(page.solution.root))  # several layers or steps may have the same
+    lines = tuple((None, compose("chain", Math(symbol), "=", Math(law))) for symbol, law in laws)
     return Section(page.say("sections.formulas"), "formulas", (Work(lines),)) if lines else None
 
 
 def _laws(group: Group) -> Iterator[tuple[Expr, Expr]]:
+    if group.order == "by line":
+        return  # each line has said its own
     for member in group.members:
         if isinstance(member, Group):
             steps = list(member.steps())

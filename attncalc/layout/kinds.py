@@ -36,34 +36,108 @@ def _given(page: Page, step: Step) -> list[Block]:
 
 
 def _arrange(page: Page, step: Arrange) -> list[Block]:
-    described = _described(page, step) if page.detail == "full" else None
-    return [page.matrix(step, labelled=False), *([described] if described else [])]
+    matrix = page.matrix(step, labelled=step.choosers > 0 or look(step).labelled)
+    if page.detail != "full":
+        return [matrix]
+    if step.choosers and not step.how:
+        return [matrix, *_chosen(page, step)]
+    described = HOW.get(step.how, _described)(page, step)
+    return [matrix, *([described] if described else [])]
+
+
+def _chosen(page: Page, step: Arrange) -> list[Block]:
+    """Which cell each row of a column was picked from, p = P[1,2]; and a choice that printed figures do not show."""
+    blocks: list[Block] = []
+    if step.copied and step.shape[1] == 1 and (step.numbers >= 0).all():
+        cells = [step.working(i, 0).cells[0] for i in range(step.shape[0])]
+        blocks.append(_rows(page, step, lambda _, i: page.place(cells[i].step.symbol, cells[i].row, cells[i].column)))
+    if page.sign(step) != "=":
+        blocks.append(page.say("remarks.unrounded_choice"))
+    return blocks
 
 
 def _described(page: Page, step: Arrange) -> Prose | None:
     """Where the cells come from, in words: columns 1 to 4 of Q; O⁽¹⁾ and O⁽²⁾ side by side; as the sources show."""
-    say, symbol = page.say, Math(step.symbol)
     if len(step.operands) > 1:
-        parts = say.enumeration([Prose((Math(operand.symbol),)) for operand in step.operands])
-        return say("arranged.side_by_side", symbol=symbol, parts=parts)
+        beside = step.operands[0].shape[0] == step.shape[0]
+        return _together(page, step, "side_by_side" if beside else "below")
     (operand,) = step.operands
-    if (step.numbers == FILL).any():
-        return None  # a head without a bias has one of 0
-    first = step.working(0, 0).cells[0].column
-    columns = np.arange(operand.values.size).reshape(operand.shape)[:, first : first + step.shape[1]]
-    if operand.shape[1] == step.shape[1] or not np.array_equal(step.numbers, columns):
-        return None
-    start, end = page.count(first), page.count(first + step.shape[1] - 1)
-    key = "arranged.column" if start == end else "arranged.columns"
-    return say(key, symbol=symbol, start=start, end=end, source=Math(operand.symbol))
+    if step.symbol.op == "transpose" or (step.numbers == FILL).any():
+        return None  # its symbol says it; a head without a bias has one of 0
+    row, column = step.working(0, 0).cells[0][1:]
+    numbers = np.arange(operand.values.size).reshape(operand.shape)
+    n, m = step.shape
+    apart = 1 if m < 2 else step.working(0, 1).cells[0].column - column
+    cuts = {
+        "rows": (n, row, numbers[row : row + n]),
+        "columns": (m, column, numbers[:, column : column + m]),
+        "every": (m, column, numbers[:, column :: max(apart, 1)][:, :m]),
+    }
+    for kind, (count, first, cut) in cuts.items():
+        if np.array_equal(step.numbers, cut):
+            return _cut(page, step, kind, first, first + (count - 1) * (apart if kind == "every" else 1), apart)
+    return None
+
+
+def _cut(page: Page, step: Arrange, kind: str, first: int, last: int, apart: int) -> Prose:
+    """Rows or columns of a matrix, one after the other or every second; or the whole of it."""
+    (operand,) = step.operands
+    names = {"symbol": Math(step.symbol), "source": Math(operand.symbol)}
+    if step.shape == operand.shape:
+        return page.say("arranged.same", **names)
+    start, end = page.count(first), page.count(last)
+    if kind == "every":
+        return page.say("arranged.every", start=start, end=end, apart=apart, **names)
+    if start == end:
+        return page.say(f"arranged.{kind.removesuffix('s')}", start=start, **names)
+    return page.say(f"arranged.{kind}", start=start, end=end, **names)
+
+
+def _together(page: Page, step: Arrange, key: str) -> Prose:
+    """Matrices side by side, or a column of each in turn."""
+    parts = page.say.enumeration([Prose((Math(operand.symbol),)) for operand in step.operands])
+    return page.say(f"arranged.{key}", symbol=Math(step.symbol), parts=parts)
+
+
+def _looked_up(page: Page, step: Arrange) -> Work:
+    """我 (id 0), row 1 of E: [1, 0, 1, 0]."""
+    table, ids = step.operands
+    lines = [
+        (page.say("arranged.lookup", token=page.who(step.rows, i), id=page.figures(ids).texts[i, 0],
+                  row=page.count(int(id)), source=Math(table.symbol)), page.row(step, i))
+        for i, id in enumerate(ids.values[:, 0])
+    ]  # fmt: skip
+    return Work(tuple(lines))
+
+
+# How an arrangement is described that its sources do not tell.
+HOW: dict[str, Callable[[Page, Arrange], Block]] = {
+    "lookup": _looked_up,
+    "interleave": lambda page, step: _together(page, step, "interleave"),
+}
 
 
 def _reduce(page: Page, step: Reduce) -> list[Block]:
-    law = compose("chain", Math(step.symbol), "=", Math(step.formula), page.sign(step), page.grid(step))
-    return [Formula((law,))]
+    if _is_figure(page, step):
+        return [_figure(page, step)]
+    law = compose("chain", Math(step.symbol), "=", Math(step.formula), page.sign(step),
+                  page.grid(step, labelled=step.over != "row"))  # fmt: skip
+    return [Formula((law,)), *([_each(page, step)] if page.detail == "full" and look(step).work == "rows" else [])]
+
+
+def _is_figure(page: Page, step: Step) -> bool:
+    return page.detail == "full" and look(step).work == "figure" and step.shape == (1, 1)
+
+
+def _figure(page: Page, step: Step) -> Block:
+    """PPL = e^ℓ_mean = e^0.584 ≈ 1.793: a figure by itself."""
+    head = equation(step.symbol, step.formula)
+    return Formula((compose("chain", head, "=", page.working(step, 0, 0), page.sign(step), page.cell(step, 0, 0)),))
 
 
 def _map(page: Page, step: Map) -> list[Block]:
+    if _is_figure(page, step):
+        return [_figure(page, step)]
     blocks: list[Block] = []
     for constant in constants(step.law):
         blocks += _constant(page, step, constant)

@@ -13,16 +13,19 @@ from attncalc.steps import Step
 
 @dataclass(frozen=True)
 class Look:
-    """`work`: its rows are worked out (`rows`), each cell (`cells`), each row as a sum of vectors (`weighted sum`), or
-    nothing beyond its formula (`none`). `row` names its rows and `line` its line in a group that goes row by row, as
-    keys of the wording (no `line` where it is never in one). `reading` says in words what its rows say. `beside`:
-    given ones stand side by side."""
+    """`work`: its rows are worked out (`rows`), each cell (`cells`), each row as a sum of vectors (`weighted sum`), its
+    one figure (`figure`), or nothing beyond its formula (`none`). `row` names its rows and `line` its line in a group
+    that goes row by row, as keys of the wording (no `line` where it is never in one). `reading` says in words what its
+    rows say. `beside`: given ones stand side by side; `labelled`: copied ones have their labels. `called`: what its
+    figures are that should add up to 1."""
 
     work: str = "rows"
     row: str = "row.other"
     line: str = ""
     reading: Callable[[Page, Step], tuple[Prose, ...]] | None = None
     beside: bool = False
+    called: str = "called.weights"
+    labelled: bool = False
 
 
 PLAIN = Look()
@@ -45,6 +48,11 @@ LOOKS = {
     "given_weights": Look(line="lines.given", reading=readings.weights),
     "weighted_sum": Look("weighted sum"),
     "input": Look(line="lines.input", row="row.other"),
+    "place": Look(beside=True),
+    "ids": Look("none", beside=True, labelled=True),
+    "next": Look("rows"),
+    "draw": Look(),
+    "passed": Look(),
     "residual": Look(line="lines.input"),
     "gain": Look(line="lines.gain", beside=True),
     "bias": Look(line="lines.bias", beside=True),
@@ -57,6 +65,19 @@ LOOKS = {
     "normalised": Look(line="lines.normalised"),
     "gained": Look(line="lines.gained"),
     "biased": Look(line="lines.biased"),
+    "logits": Look(line="lines.logits"),
+    "left_logits": Look(line="lines.logits"),
+    "probabilities": Look(line="lines.probabilities", reading=readings.likeliest, called="called.probabilities"),
+    "given_probabilities": Look(line="lines.probabilities", reading=readings.likeliest, called="called.probabilities"),
+    "sorted": Look(line="lines.sorted"),
+    "cumulative": Look(line="lines.cumulative"),
+    "chosen": Look(line="lines.chosen", reading=readings.chosen),
+    "left": Look(line="lines.left", reading=readings.left, called="called.probabilities"),
+    "gates": Look(line="lines.gates", reading=readings.weights, called="called.gates"),
+    "load": Look("none", reading=readings.load),
+    "target_probabilities": Look(row="row.position"),
+    "losses": Look(row="row.position"),
+    "whole": Look("figure"),
 }
 
 

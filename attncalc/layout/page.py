@@ -201,8 +201,8 @@ def small(symbol: Expr) -> Expr:
     """The symbol of a row: q of Q, k of Kᵀ, o⁽²⁾ of O⁽²⁾."""
     if symbol.op == "name":
         return name(symbol.args[0].lower())
-    if symbol.op == "of":
-        return Expr("of", small(symbol.args[0]), symbol.args[1])
+    if symbol.op in ("of", "sub"):
+        return Expr(symbol.op, small(symbol.args[0]), *symbol.args[1:])
     return small(symbol.args[0])
 
 

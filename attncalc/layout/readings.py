@@ -32,10 +32,59 @@ def scores(page: Page, step: Step) -> tuple[Prose, ...]:
 
 def weights(page: Page, step: Step) -> tuple[Prose, ...]:
     """C: weight 28.4% on A, 14.0% on B, 57.6% on itself; the largest on itself. What may not be seen is left out."""
-    given = [_total(page, step, i) for i in range(step.shape[0])] if not step.operands else []
-    return tuple(_weights(page, step, i) for i in range(step.shape[0])) + tuple(
-        page.say("readings.total", query=query_name(page, step, i), sum=total)
-        for i, total in enumerate(given)
+    return tuple(_weights(page, step, i) for i in range(step.shape[0])) + _totals(page, step, "weights")
+
+
+def likeliest(page: Page, step: Step) -> tuple[Prose, ...]:
+    """row 1: 商家 is likeliest, 66.5%; and, of given ones, where they do not add up to 1."""
+    return tuple(_likeliest(page, step, i) for i in range(step.shape[0])) + _totals(page, step, "probabilities")
+
+
+def _likeliest(page: Page, step: Step, i: int) -> Prose:
+    largest = largest_of(step, i, range(step.shape[1]))
+    query, each = query_name(page, step, i), share(page, step, i, largest[0])
+    if len(largest) == step.shape[1] > 1:
+        return page.say("readings.all_alike", query=query, share=each)
+    key = "readings.likeliest" if len(largest) == 1 else "readings.likeliest_of_all"
+    return page.say(key, query=query, token=names(page, step, i, largest), share=each)
+
+
+def left(page: Page, step: Step) -> tuple[Prose, ...]:
+    """row 1: what is left is 商家 (73.1%) and 买家 (26.9%)."""
+    sentences = []
+    for i in range(step.shape[0]):
+        columns = np.nonzero(~nothing_there(step, i))[0].tolist()
+        shares = [
+            page.say("readings.scored", names=key_name(page, step, i, j), figure=share(page, step, i, j))
+            for j in columns
+        ]
+        tokens = page.say.enumeration(shares)
+        sentences.append(page.say("readings.left", query=query_name(page, step, i), tokens=tokens))
+    return tuple(sentences)
+
+
+def chosen(page: Page, step: Step) -> tuple[Prose, ...]:
+    """A goes to E1 and E3."""
+    return tuple(
+        page.say("readings.chosen", query=query_name(page, step, i), tokens=names(page, step, i, np.nonzero(row)[0]))
+        for i, row in enumerate(step.values)
+    )
+
+
+def load(page: Page, step: Step) -> tuple[Prose, ...]:
+    """Tokens by expert: E1 2, E2 1."""
+    texts = page.figures(step).texts[0]
+    loads = [page.say("readings.load_of", token=page.who(step.columns, j), n=texts[j]) for j in range(step.shape[1])]
+    return (page.say("readings.load", loads=page.say.joined(loads)),)
+
+
+def _totals(page: Page, step: Step, called: str) -> tuple[Prose, ...]:
+    """What the rows of given figures add up to, where that is not 1."""
+    totals = [_total(page, step, i) for i in range(step.shape[0])] if not step.operands else []
+    what = page.say(f"called.{called}")
+    return tuple(
+        page.say("readings.total", query=query_name(page, step, i), called=what, sum=total)
+        for i, total in enumerate(totals)
         if float(total) != 1
     )
 

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
-from attncalc.blocks import Beside, Block, Items, Math, Prose
-from attncalc.layout import masks
+from attncalc.blocks import Beside, Block, Items, Math, Prose, Work, compose
+from attncalc.layout import charts, generation, masks, predictions, units
 from attncalc.layout.page import Page, is_self_attention
 from attncalc.layout.readings import largest_other
 from attncalc.steps import Map, Step
 
 
 class Lay(NamedTuple):
-    """How a remark is laid out, from the steps that it is about; whether it is a section of its own."""
+    """How a remark is laid out, from the steps that it is about; whether it is a section of its own, and whether it is
+    shown where only matrices are."""
 
     blocks: Callable[..., list[Block]]
     is_section: bool = False
+    always: bool = False
 
 
 def side_by_side(page: Page, *steps: Step) -> list[Block]:
@@ -66,7 +69,35 @@ def one_matrix(page: Page, *weights: Step) -> list[Block]:
     return [page.say("remarks.one_matrix", first=Math(first.symbol), second=Math(second.symbol))]
 
 
+def relative(page: Page, scores: Step) -> list[Block]:
+    """S[1,2] = S[2,3] ≈ 0.540: the scores of one query and one key, by how far apart they stand."""
+    values = page.figures(scores).values
+    n, m = scores.shape
+    lines: list[tuple[Prose | None, Math]] = []
+    for distance in range(1 - n, m):
+        cells = [(i, i + distance) for i in range(n) if 0 <= i + distance < m]
+        groups = [[cell for cell in cells if values[cell] == x] for x in dict.fromkeys(values[cell] for cell in cells)]
+        chains = [_equal_cells(page, scores, group) for group in groups]
+        label = page.say("remarks.distance", distance=distance)
+        lines.append((label, compose("list", *chains) if len(chains) > 1 else chains[0]))
+    return [page.say("remarks.relative"), Work(tuple(lines))]
+
+
+def _equal_cells(page: Page, step: Step, cells: list[tuple[int, int]]) -> Math:
+    parts: list[Math | str] = []
+    for i, j in cells:
+        parts += [page.place(step.symbol, i, j), "="]
+    last = next((cell for cell in cells if not step.exact[cell]), cells[0])
+    return compose("chain", *parts[:-1], "=" if step.exact[last] else "≈", page.cell(step, *last))
+
+
 REMARKS = {
+    "generation": Lay(generation.table, always=True),
+    "same_as_pass": Lay(generation.same, always=True),
+    "relative": Lay(relative),
+    "chart": Lay(charts.chart, is_section=True),
+    "kv_share": Lay(units.kv_share),
+    "bytes": Lay(units.of_bytes),
     "one_matrix": Lay(one_matrix),
     "side_by_side": Lay(side_by_side),
     "shifted": Lay(shifted),
@@ -74,5 +105,7 @@ REMARKS = {
     "merged": Lay(merged),
     "who": Lay(masks.table),
     "before_and_after": Lay(masks.before_and_after, is_section=True),
+    "predictions": Lay(predictions.table, always=True),
+    "teacher_forcing": Lay(partial(predictions.table, sees=True), always=True),
     "outcome": Lay(outcome, is_section=True),
 }

@@ -11,7 +11,9 @@ from attncalc.blocks import Block, Items, Math, Prose, Section, Work, compose
 from attncalc.layout.kinds import lay_step
 from attncalc.layout.looks import look
 from attncalc.layout.page import Page
-from attncalc.steps import Map, Reduce, Step
+from attncalc.steps import Arrange, Map, Reduce, Step
+
+LONGEST_STARTS = 6  # of a row whose starts are each added up; those of a longer one would fill the page
 
 
 def lay_rows(page: Page, steps: Sequence[Step], wanted: Sequence[Step]) -> list[Block]:
@@ -36,7 +38,12 @@ def _row(page: Page, steps: Sequence[Step], wanted: Sequence[Step], i: int) -> l
         (page.say(look(step).line), page.row(step, i)) for step in _inputs(wanted, needed, i)
     ]
     lines += [(page.say(look(step).line), _line(page, step, i)) for step in wanted if step in needed]
-    return [Work(tuple(lines)), *_remarks(page, wanted[-1], i)]
+    chosen = [step for step in wanted if isinstance(step, Arrange) and page.sign(step, i) != "="]
+    return [
+        Work(tuple(lines)),
+        *(page.say("remarks.unrounded_choice") for _ in chosen[:1]),
+        *_remarks(page, wanted[-1], i),
+    ]
 
 
 def _inputs(wanted: Sequence[Step], needed: set[Step], i: int) -> list[Step]:
@@ -68,13 +75,17 @@ def _needed(steps: Sequence[Step], i: int) -> set[Step]:
 def _line(page: Page, step: Step, i: int) -> Math:
     if step.rows_sum_to_one and not step.unrounded[i].any():
         return page.row(step, i)  # 0/0 is no working; the remark says why the weights are 0
+    if isinstance(step, Arrange):
+        return page.row(step, i)
+    if isinstance(step, Reduce) and step.over == "start" and step.shape[1] > LONGEST_STARTS:
+        return compose("chain", Math(step.formula), page.sign(step, i), page.row(step, i))
     if step.role == "exp" and page.show.exponentials == "equations":
         cells = (
             compose("chain", page.working(step, i, j), page.sign(step, i, j), page.cell(step, i, j))
             for j in range(step.shape[1])
         )
         return compose("list", *cells)
-    working = page.working(step, i, 0) if isinstance(step, Reduce) else page.row_working(step, i)
+    working = page.row_working(step, i)
     return compose("chain", working, page.sign(step, i), page.row(step, i))
 
 
@@ -84,11 +95,12 @@ def _remarks(page: Page, step: Step, i: int) -> list[Prose]:
         return []
     if not step.unrounded[i].any():
         return [page.say("remarks.nothing_left", row=page.who(step.rows, i))]
-    total = rounding.total(page.figures(step).texts[i])
+    total, called = rounding.total(page.figures(step).texts[i]), page.say(look(step).called)
     if float(total) == 1:
         remark = _apportioned(page, step, i) if page.rule.weights == "sum-to-one" else None
         return [remark] if remark else []
-    return [page.say("remarks.row_sum_carried" if page.rule.carried else "remarks.row_sum", sum=total)]
+    key = "remarks.row_sum_carried" if page.rule.carried else "remarks.row_sum"
+    return [page.say(key, called=called, sum=total)]
 
 
 def _apportioned(page: Page, step: Step, i: int) -> Prose | None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from attncalc.blocks import Block, Formula, Math, Prose, Section, Work, compose
-from attncalc.layout.page import Page, vector
+from attncalc.blocks import Block, Formula, Math, Prose, Section, Work, compose, figure
+from attncalc.expr import Expr
+from attncalc.layout.page import Page, small, vector
 from attncalc.steps import Step
 
 
@@ -20,7 +21,7 @@ def weighted_sum(page: Page, step: Step) -> list[Block]:
 
 def _components(page: Page, step: Step, i: int) -> list[Block]:
     """o_1 = 0.401·[1, 0] + ..; component 1: 0.401×1 + .. = 0.401 + .. = 1.401; o_1 = [1.401, 0.599]."""
-    o, sign = page.subscripted(step.symbol, i), page.sign(step, i)
+    o, sign = _named(page, step.symbol, *_row(step, i)), page.sign(step, i)
     lines: list[tuple[Prose | None, Math]] = [
         (
             page.say("lines.component", n=page.count(j)),
@@ -37,13 +38,13 @@ def _components(page: Page, step: Step, i: int) -> list[Block]:
 
 def _vectors(page: Page, step: Step, i: int) -> list[Block]:
     """o_0 = a_00·v_0 + ..; the same in figures; the products; the sum."""
-    a, v = (operand.symbol for operand in step.operands)
-    count = step.operands[0].shape[1]
-    letters = [compose("dot", page.subscripted(a, i, k), page.subscripted(v, k)) for k in range(count)]
+    a, v = step.operands
+    count = a.shape[1]
+    letters = [compose("dot", _named(page, a.symbol, *_row(a, i), k), _named(page, v.symbol, k)) for k in range(count)]
     # Each component is a chain of its own, a×v + .. = products = sum; a line of vectors is true where all of them are.
     chains = [page.summed(step, i, j, products=True) for j in range(step.shape[1])]
     rows = [
-        compose("chain", page.subscripted(step.symbol, i), "=", compose("plus", *letters)),
+        compose("chain", _named(page, step.symbol, *_row(step, i)), "=", compose("plus", *letters)),
         compose("chain", "=", _scaled_vectors(page, step, i)),
     ]
     if count > 1:
@@ -51,6 +52,19 @@ def _vectors(page: Page, step: Step, i: int) -> list[Block]:
         rows.append(compose("chain", _sign(chain[2] for chain in chains), compose("plus", *products)))
     rows.append(compose("chain", _sign(chain[-2] for chain in chains), page.row(step, i)))
     return [Formula(tuple(rows))]
+
+
+def _named(page: Page, symbol: Expr, *indices: int) -> Math:
+    """o_1, a_12; y_2,1 where y_2 is what it is called already."""
+    if symbol.op != "sub":
+        return page.subscripted(symbol, *indices)
+    letter, own = small(symbol).args
+    return compose("sub", Math(letter), Math(own), *(figure(page.count(k)) for k in indices))
+
+
+def _row(step: Step, i: int) -> tuple[int, ...]:
+    """The index of a row; none where the step is one row that has an index already, y_2."""
+    return () if step.shape[0] == 1 and step.symbol.op == "sub" else (i,)
 
 
 def _sign(signs: Iterable[Math | str]) -> str:

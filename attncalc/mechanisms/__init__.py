@@ -4,16 +4,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from attncalc.errors import ProblemError, StepError
+from attncalc.mechanisms.experts import experts_of_rows
 from attncalc.mechanisms.feed_forward import feed_forward_of_rows, gate_alone, residual_alone
 from attncalc.mechanisms.heads import attention
+from attncalc.mechanisms.loss import loss_alone
 from attncalc.mechanisms.mask_table import mask_table
 from attncalc.mechanisms.models import model
 from attncalc.mechanisms.norms import norm_of_rows
+from attncalc.mechanisms.output import output_alone
+from attncalc.mechanisms.positions import positions_alone
+from attncalc.mechanisms.rotary import rotary_of_rows
+from attncalc.mechanisms.size import sizes
 from attncalc.mechanisms.softmax import softmax_alone
 from attncalc.problem import Problem
+from attncalc.problem.size import Size
+from attncalc.problem.source import either
 from attncalc.sheet import Sheet
 from attncalc.show import Show
 from attncalc.solution import Solution
@@ -26,11 +35,20 @@ MECHANISMS: dict[str, Callable[[Sheet, Any, Show], Step]] = {
     "layer-norm": norm_of_rows,
     "rms-norm": norm_of_rows,
     "feed-forward": feed_forward_of_rows,
+    "positions": positions_alone,
+    "rotary": rotary_of_rows,
     "gate": gate_alone,
     "residual": residual_alone,
     "encoder": model,
     "decoder": model,
+    "encoder-decoder": model,
+    "experts": experts_of_rows,
+    "output": output_alone,
+    "loss": loss_alone,
+    "size": sizes,
 }
+# What a problem of each kind is in numbers, for `attncalc size`.
+SIZES: dict[str, Callable[[Any], Size]] = {"size": lambda given: given}
 # What steps may be called: `show.decimals` may name one that a solution has no need of.
 NAMES = frozenset({"H", "memory", "W_Q", "W_K", "W_V", "W_QKV", "b_Q", "b_K", "b_V", "b_QKV", "Q", "K", "V", "product",
                    "Q.product", "K.product", "V.product", "output.product", "K_T", "S", "x",
@@ -38,7 +56,15 @@ NAMES = frozenset({"H", "memory", "W_Q", "W_K", "W_V", "W_QKV", "b_Q", "b_K", "b
                    "given_A", "kept", "A", "O", "concat", "W_O", "b_O", "output",
                    "mean", "deviations", "squares", "variance", "mean_square", "root", "normalised", "gained", "biased",
                    "gain", "bias", "W_1", "b_1", "W_2", "b_2", "W_gate", "b_gate", "hidden", "hidden.product", "gate",
-                   "gate.product", "activated", "gated", "value", "f"})  # fmt: skip
+                   "gate.product", "activated", "gated", "value", "f",
+                   "embedding", "ids", "pos", "even", "angle", "angle_paired", "sin", "cos", "table", "positions", "X",
+                   "step", "base", "base_scaled", "angles",
+                   *(f"{of}{part}" for of in ("", "Q.", "K.") for part in ("pos", "angles", "cos", "sin", "a", "b",
+                     "a_rotated", "b_rotated", "turned", "rest", "rotated")),
+                   "W", "b", "tied", "tied_T", "logits", "logits.product", "probabilities", "sorted", "cumulative",
+                   "chosen", "targets", "target_probabilities", "log_probabilities", "losses", "sum", "perplexity",
+                   "likelihood", "router", "gates", "load", "outputs", "combined",
+                   *(f"{kept}.{part}" for kept in ("kept", "gates") for part in ("product", "row_sum"))})  # fmt: skip
 
 
 def solve(problem: Problem, on_step: Callable[[str], object] | None = None) -> Solution:
@@ -51,6 +77,14 @@ def solve(problem: Problem, on_step: Callable[[str], object] | None = None) -> S
     if problem.show.rule.carried:
         solution.in_full_precision = lambda: _worked(problem.with_show(rounding="exact"), on_step)
     return solution
+
+
+def sized(problem: Problem) -> Problem:
+    """The problem of how large the model of a problem is. Raises ProblemError for a kind that has no model."""
+    if problem.kind not in SIZES:
+        what = f"a problem of kind {problem.kind} says nothing of a model's size"
+        raise ProblemError(problem.name, 0, 0, "kind", what, f"give one of kind: {either(list(SIZES))}")
+    return replace(problem, kind="size", given=SIZES[problem.kind](problem.given))
 
 
 def _worked(problem: Problem, on_step: Callable[[str], object] | None) -> Solution:
@@ -66,6 +100,6 @@ def _worked(problem: Problem, on_step: Callable[[str], object] | None) -> Soluti
 def _check_decimals(problem: Problem, solution: Solution) -> None:
     """A step that `show.decimals` names must be one that can be."""
     for id in problem.show.rule.by_step:
-        if id not in solution.steps and re.sub(r"^head[1-9]\d*\.", "", id) not in NAMES:
+        if id not in solution.steps and re.sub(r"^((head|token|expert)[1-9]\d*\.|top_k\.)+", "", id) not in NAMES:
             hint = f"the steps here are {', '.join(solution.steps)}"
             raise ProblemError(problem.name, 0, 0, f"show.decimals.{id}", "no step is called so", hint)

@@ -29,19 +29,23 @@ class Rules:
     mask: Callable[[Sheet, Step], Step] | None = None
     refuse_empty_rows: bool = False
     shift: str = "needed"
+    relative: bool = False  # whether one query and one key stand at every place, so that only their distance matters
 
 
 def head(sheet: Sheet, Q: Step, K: Step, V: Step | None, rules: Rules) -> Step:
     """O = softmax(Q·Kᵀ / √d_k + M)·V, n × d_v; A alone, n × m, where there is no V."""
-    A = weights(sheet, scores(sheet, Q, K), rules)
+    A = weights(sheet, scores(sheet, Q, K, rules.relative), rules)
     return A if V is None else weighted_sum(sheet, A, V)
 
 
-def scores(sheet: Sheet, Q: Step, K: Step) -> Step:
+def scores(sheet: Sheet, Q: Step, K: Step, relative: bool = False) -> Step:
     """S = Q·Kᵀ, n × m: S[i,j] is the dot product of query i and key j."""
     with sheet.group("scores"):
         K_T = sheet.arrange("K_T", np.transpose, K, symbol=Expr("transpose", K.symbol), columns=K.rows)
-        return sheet.contract("S", Q, K_T, role="scores")
+        S = sheet.contract("S", Q, K_T, role="scores")
+        if relative:
+            sheet.remark("relative", S)
+        return S
 
 
 def weights(sheet: Sheet, S: Step, rules: Rules) -> Step:

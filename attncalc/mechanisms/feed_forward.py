@@ -55,6 +55,11 @@ def feed_forward(sheet: Sheet, x: Step, given: FeedForward, parts: Parts) -> Ste
         with sheet.group("one_matrix"):
             sheet.contract("W_1.W_2", parts["W_1"], parts["W_2"], symbol=sheet.symbol("W"), role="weight_product")
             sheet.remark("one_matrix", parts["W_1"], parts["W_2"])
+    return network(sheet, x, given, parts)
+
+
+def network(sheet: Sheet, x: Step, given: FeedForward, parts: Parts) -> Step:
+    """The same with nothing remarked of its weights."""
     with sheet.group("hidden"):
         hidden = affine(sheet, "hidden", x, parts["W_1"], parts.get("b_1"), "hidden", symbol=sheet.symbol("Z"))
     if given.activation in _OF_GATE:

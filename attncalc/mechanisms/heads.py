@@ -3,14 +3,21 @@ shared (MQA: Shazeer 2019; GQA: Ainslie et al. 2023), over the same rows or over
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import replace
 
-from attncalc.mechanisms import masks
+from attncalc.mechanisms import masks, rotary
 from attncalc.mechanisms.attention import Rules, head, masked_weights, weighted_sum, weights
+from attncalc.mechanisms.cache import Cache
+from attncalc.mechanisms.embedding import looked_up, stated_ids, table
+from attncalc.mechanisms.positions import added, learned
 from attncalc.mechanisms.projections import ROLES, Parts, affine, columns, projections, side_by_side, stated, usable
+from attncalc.mechanisms.rotary import Stretch, Turn
 from attncalc.problem.attention import Attention
+from attncalc.problem.masks import Mask
+from attncalc.problem.positions import Learned
+from attncalc.problem.rotary import Rotary
 from attncalc.sheet import Sheet
 from attncalc.show import Show
 from attncalc.steps import Axis, Step
@@ -21,12 +28,13 @@ def attention(sheet: Sheet, given: Attention, show: Show) -> Step:
     conventions(sheet, given)
     axes = axes_of(given)
     with sheet.group("given"):
-        parts = stated(sheet, given, axes)
+        parts = words_and_positions(sheet, given, axes) | stated(sheet, given, axes)
         each = []
         for h, one in enumerate(given.per_head):
             with of_head(sheet, h):
                 each.append(stated(sheet, one, axes))
     parts, each = usable(sheet, parts, each, given)
+    parts |= inputs(sheet, parts, given)
     out = attend(sheet, parts, each, given, show)
     if out.role != "weights":
         of_one_head = [_weights_of(out)] if given.heads == 1 else []
@@ -39,8 +47,11 @@ def _weights_of(out: Step) -> Step:
     return out if out.role == "weights" else _weights_of(out.operands[0])
 
 
-def attend(sheet: Sheet, parts: Parts, each: list[Parts], given: Attention, show: Show) -> Step:
-    """The output, n × d, from `parts`, the matrices by their names, and those of `each` head that has its own."""
+def attend(
+    sheet: Sheet, parts: Parts, each: list[Parts], given: Attention, show: Show, cache: Cache | None = None
+) -> Step:
+    """The output, n × d, from `parts`, the matrices by their names, and those of `each` head that has its own; with a
+    `cache`, for the rows that are new, which look at those from before too."""
     rules = Rules(given.scale, given.d_k, given.softcap, None, given.masked_row == "error", show.shift)
     if "A" in parts:
         A = masked_weights(sheet, parts["A"], given.mask, rules.refuse_empty_rows) if given.mask else parts["A"]
@@ -48,38 +59,134 @@ def attend(sheet: Sheet, parts: Parts, each: list[Parts], given: Attention, show
     if "S" in parts:
         A = weights(sheet, parts["S"], replace(rules, mask=mask_of(given)))
         return finished(sheet, parts, weighted_sum(sheet, A, parts["V"]) if "V" in parts else A)
+    if cache:
+        given = replace(given, mask=_mask_from(given, cache))
+        parts |= cache.of_memory
     if given.heads > 1:
-        return several(sheet, parts, each, given, rules)
+        return several(sheet, parts, each, given, rules, cache)
     if "H" in parts:
         parts |= projections(sheet, parts)
-    rules = replace(rules, mask=mask_of(given))
+    turn = turning(sheet, given, parts, cache)
+    before = are_alike(parts["Q"]) and are_alike(parts["K"])
+    parts |= turned(sheet, parts, turn)
+    parts |= _kept(sheet, parts, parts, cache)
+    rules = replace(rules, mask=mask_of(given), relative=bool(turn) and before)
     return finished(sheet, parts, head(sheet, parts["Q"], parts["K"], parts.get("V"), rules))
 
 
-def several(sheet: Sheet, parts: Parts, each: list[Parts], given: Attention, rules: Rules) -> Step:
+def _mask_from(given: Attention, cache: Cache) -> Mask:
+    """The mask of the rows that are new; a single one that comes last sees all that causality lets it."""
+    is_last = cache.past > 0 and not cache.of_memory
+    return replace(given.mask, past=cache.past, causal=given.mask.causal and not is_last) if is_last else given.mask
+
+
+def _kept(sheet: Sheet, whole: Parts, own: Parts, cache: Cache | None, h: int = 0) -> Parts:
+    """The keys and values of head h from now and before; those of a memory are computed once and stay."""
+    if cache is None:
+        return {}
+    if "memory" in whole:
+        cache.of_memory = {id: whole[id] for id in ("K", "V") if id in whole}
+        return {}
+    return cache.extended(sheet, h, own)
+
+
+def words_and_positions(sheet: Sheet, given: Attention, axes: Mapping[str, Axis | None]) -> Parts:
+    """The ids, the embedding and the table of positions, where a problem states them."""
+    parts: Parts = {}
+    if given.words:
+        parts["ids"] = stated_ids(sheet, given.words, axes["queries"])
+        parts["embedding"] = table(sheet, given.words)
+    if isinstance(given.position, Learned):
+        parts["table"] = learned(sheet, given.position)
+    return parts
+
+
+def inputs(sheet: Sheet, parts: Parts, given: Attention) -> Parts:
+    """H, n × d_model, from words where the problem has them; with positions that are added, X = H + PE in its place."""
+    found: Parts = {}
+    if given.words:
+        found["H"] = looked_up(sheet, parts["embedding"], parts["ids"], parts["ids"].rows)
+    if given.position and not isinstance(given.position, Rotary):
+        found["H"] = added(sheet, (parts | found)["H"], given.position, P=parts.get("table"))
+    return found
+
+
+def turning(sheet: Sheet, given: Attention, parts: Parts, cache: Cache | None = None) -> dict[str, Turn]:
+    """What turns queries and keys by their places; nothing where the problem has no rotary positions."""
+    if not isinstance(given.position, Rotary):
+        return {}
+    queries = parts.get("Q", parts.get("H"))
+    keys = parts.get("K", parts.get("memory", parts.get("H")))
+    assert queries and keys
+    past, start = given.mask.past, given.position.start
+    first = cache.past if cache else 0
+    stretches = {"Q": Stretch(past, queries.shape[0], queries.rows), "K": Stretch(first, keys.shape[0], keys.rows)}
+    if stretches["Q"] == stretches["K"]:
+        turn = rotary.turns(sheet, given.position, {"Q": stretches["Q"]})["Q"]
+        found = {"Q": turn, "K": turn}
+    else:
+        found = rotary.turns(sheet, given.position, stretches)
+    if past != first:
+        sheet.convention("first_places", "at", first_query=start + past, first_key=start)
+    return found
+
+
+def are_alike(x: Step) -> bool:
+    """Whether all rows, of which there are several, are the same."""
+    return x.shape[0] > 1 and bool((x.values == x.values[0]).all())
+
+
+def turned(sheet: Sheet, own: Parts, turning: Mapping[str, Turn], shared: Step | None = None) -> Parts:
+    """The queries and keys of a head, each turned by its place; `shared`: its keys, where another head turned them."""
+    if not turning:
+        return {}
+    with sheet.group("rotated"):
+        found = {"Q": rotary.rotated(sheet, own["Q"], turning["Q"], "Q", "Q")}
+        if shared is None:
+            found["K"] = rotary.rotated(sheet, own["K"], turning["K"], "K", "K")
+        else:
+            symbol = sheet.symbol("K_r")
+            found["K"] = sheet.arrange(
+                "K.rotated", lambda cells: cells, shared, symbol=symbol, rows=shared.rows, role="key"
+            )
+    return found
+
+
+def several(
+    sheet: Sheet, parts: Parts, each: list[Parts], given: Attention, rules: Rules, cache: Cache | None = None
+) -> Step:
     """Each head works on columns of Q, K and V (or projects columns of H); their outputs stand side by side."""
     if given.split == "input":
-        inputs = input_of_heads(sheet, parts, given.heads)
+        shares = input_of_heads(sheet, parts, given.heads)
     else:
         if "H" in parts:
             parts |= projections(sheet, parts)
-        inputs = split(sheet, parts, given)
+        shares = split(sheet, parts, given)
     mask = mask_of(given)
     if mask and not masks.is_per_head(given.mask):
         with sheet.group("mask"):
             rows = parts.get("Q", parts.get("H"))
             keys = parts.get("K", parts.get("memory", parts.get("H")))
-            assert rows and keys and rows.rows and keys.rows
-            M = masks.added(sheet, given.mask, rows.rows, keys.rows, (rows.shape[0], keys.shape[0]))
+            assert rows and keys
+            m = keys.shape[0] + (cache.past if cache and "memory" not in parts else 0)
+            columns = cache.rows if cache and "memory" not in parts else keys.rows
+            assert rows.rows and columns
+            M = masks.added(sheet, given.mask, rows.rows, columns, (rows.shape[0], m))
         mask = lambda _, __: M  # noqa: E731
-    outputs = []
-    for h, own in enumerate(inputs):
+    turn = turning(sheet, given, parts, cache)
+    outputs: list[Step] = []
+    keys_of: dict[int, Step] = {}  # turned, by key/value head
+    for h, own in enumerate(shares):
         with of_head(sheet, h):
             if given.split == "input":
                 own = projections(sheet, own | each[h])
+            kv = h * given.kv_heads // given.heads
+            own = own | turned(sheet, own, turn, keys_of.get(kv))
+            keys_of[kv] = own["K"]
+            own = own | _kept(sheet, parts, own, cache, h)
             per_head = mask_of(given, h) if mask and masks.is_per_head(given.mask) else mask
             outputs.append(head(sheet, own["Q"], own["K"], own.get("V"), replace(rules, mask=per_head)))
-    if "V" not in inputs[0] and given.split == "projection":
+    if "V" not in shares[0] and given.split == "projection":
         return outputs[-1]
     with sheet.group("concat"):
         sheet.remark("merged", *outputs)

@@ -7,11 +7,13 @@ from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 from typing import NamedTuple
 
+from attncalc.mechanisms import experts, heads, norms
 from attncalc.mechanisms import feed_forward as ff
-from attncalc.mechanisms import heads, norms
+from attncalc.mechanisms.cache import Cache
 from attncalc.mechanisms.projections import Parts, usable
 from attncalc.mechanisms.projections import stated as stated_attention
 from attncalc.problem.attention import Attention
+from attncalc.problem.experts import Experts
 from attncalc.problem.feed_forward import FeedForward
 from attncalc.problem.layers import Layer, Part
 from attncalc.sheet import Sheet
@@ -53,6 +55,8 @@ def _stated(sheet: Sheet, part: Part, k: int) -> Stated:
         match part.given:
             case FeedForward() as given:
                 return Stated(ff.stated(sheet, given), [], normed)
+            case Experts() as given:
+                return Stated(experts.stated(sheet, given), [], normed)
             case given:
                 parts = stated_attention(sheet, given, _NO_AXES)
                 each = []
@@ -63,9 +67,13 @@ def _stated(sheet: Sheet, part: Part, k: int) -> Stated:
 
 
 def layer(
-    sheet: Sheet, x: Step, given: Layer, stated: list[Stated], show: Show, memory: Step | None = None
-) -> Step:
-    """x through the parts of a layer, n × d: x + f(norm(x)) with the norm before a part, norm(x + f(x)) after it."""
+    sheet: Sheet, x: Step, given: Layer, stated: list[Stated], show: Show, memory: Step | None = None,
+    caches: list[Cache] | None = None,
+) -> Step:  # fmt: skip
+    """x through the parts of a layer, n × d: x + f(norm(x)) with the norm before a part, norm(x + f(x)) after it.
+
+    `caches`, one a part, keep keys and values where x are the rows of one step of generation.
+    """
     for k, (part, of_part) in enumerate(zip(given.parts, stated, strict=True), 1):
         def normed(rows: Step, part: Part = part, of_part: Stated = of_part, k: int = k) -> Step:
             assert part.norm
@@ -73,23 +81,27 @@ def layer(
 
         inner = normed(x) if part.norm and part.place == "pre" else x
         with sheet.group(part.name, prefix=part.name):
-            f = _worked(sheet, part, inner, of_part, show, memory)
+            f = _worked(sheet, part, inner, of_part, show, memory, caches[k - 1] if caches else None)
         x = ff.residual(sheet, x, f, f"R_{k}", f"residual{k}") if part.residual else f
         if part.norm and part.place == "post":
             x = normed(x)
     return x
 
 
-def _worked(sheet: Sheet, part: Part, x: Step, stated: Stated, show: Show, memory: Step | None) -> Step:
+def _worked(
+    sheet: Sheet, part: Part, x: Step, stated: Stated, show: Show, memory: Step | None, cache: Cache | None
+) -> Step:
     match part.given:
         case FeedForward() as given:
             return ff.feed_forward(sheet, x, given, stated.parts)
+        case Experts() as given:
+            return experts.experts(sheet, x, given, stated.parts, shift=show.shift, first=show.count_from)
         case given:
             rows = {"H": x}
             if part.name == "cross_attention":
                 assert memory
                 rows["memory"] = memory
-            return heads.attend(sheet, stated.parts | rows, stated.each, given, show)
+            return heads.attend(sheet, stated.parts | rows, stated.each, given, show, cache)
 
 
 def conventions(sheet: Sheet, layers: Iterable[Layer]) -> None:
@@ -97,6 +109,8 @@ def conventions(sheet: Sheet, layers: Iterable[Layer]) -> None:
     for part in (part for layer in layers for part in layer.parts):
         if isinstance(part.given, Attention):
             heads.conventions_of_scores(sheet, part.given, square=part.name == "attention")
+        elif isinstance(part.given, Experts):
+            experts.conventions(sheet, part.given)
         else:
             ff.conventions(sheet, part.given)
         if part.norm:

@@ -96,10 +96,11 @@ def projections(sheet: Sheet, parts: Parts) -> Parts:
     """Q = H·W_Q + b_Q, n × d_k; K and V likewise, from the memory where there is one, m × d_k and m × d_v."""
     projected: Parts = {}
     with sheet.group("projections"):
-        for id, role in ROLES.items():
+        for id, role in ((id, role) for id, role in ROLES.items() if id not in parts):
             source = parts["H"] if id == "Q" else parts.get("memory", parts["H"])
             projected[id] = affine(sheet, id, source, parts[f"W_{id}"], parts.get(f"b_{id}"), role)
-        sheet.remark("side_by_side", *projected.values())
+        if len(projected) > 1:
+            sheet.remark("side_by_side", *projected.values())
     return projected
 
 

@@ -17,8 +17,9 @@ _MOST, _LEAST = 1e12, 10  # units: an e^x of more is too long to write, and has 
 # fewer has lost its digits to rounding
 
 
-def softmax(sheet: Sheet, scores: Step, *, shift: str = "needed") -> Step:
-    """The weights e^x / Σ e^x of each row, n × m; a row of -∞ alone gets weights of 0.
+def softmax(sheet: Sheet, scores: Step, *, shift: str = "needed", id: str = "A", **about: Any) -> Step:
+    """The weights e^x / Σ e^x of each row, n × m; a row of -∞ alone gets weights of 0. They may be called otherwise and
+    play another part (`id`, and `about` as in every step).
 
     A row is shifted by its maximum, in steps of their own, where its largest e^x has more than twelve digits, or is
     less than 1 and has fewer than two (`needed`), or always (`max`). The weights are the same: the factor e^-max
@@ -40,7 +41,7 @@ def softmax(sheet: Sheet, scores: Step, *, shift: str = "needed") -> Step:
             if shift == "needed":
                 sheet.remark("shifted", scores, x)
         powers = sheet.map("exp", exp(slot(0)), x, symbol=sheet.symbol("E"), role="exp")
-        return _shares(sheet, powers)
+        return shares(sheet, powers, id=id, **about)
 
 
 def renormalised(sheet: Sheet, weights: Step, keep: Step) -> Step:
@@ -48,15 +49,31 @@ def renormalised(sheet: Sheet, weights: Step, keep: Step) -> Step:
     with sheet.group("renormalise", order="by row"):
         # What is kept, and its sum, keep the decimals that they were given with: a small weight is not lost.
         most = min(weights.decimals or 0, 12)
-        places = {id: {"places": max(most, sheet.places(id))} for id in ("kept", "row_sum")}
+        places = {id: max(most, sheet.places(id)) for id in ("kept", "row_sum")}
         law, symbol = slot(0) * slot(1), sheet.symbol("A_kept")
-        kept = sheet.map("kept", law, weights, keep, symbol=symbol, role="kept", **places["kept"])
-        return _shares(sheet, kept, **places["row_sum"])
+        kept = sheet.map("kept", law, weights, keep, symbol=symbol, role="kept", places=places["kept"])
+        total = sheet.reduce("row_sum", "sum", kept, symbol=sheet.symbol("r"), role="row_sum", places=places["row_sum"])
+        return quotients(sheet, kept, total)
 
 
-def _shares(sheet: Sheet, parts: Step, **about: Any) -> Step:
-    total = sheet.reduce("row_sum", "sum", parts, symbol=sheet.symbol("r"), role="row_sum", **about)
-    return sheet.map("A", slot(0) / slot(1), parts, total, role="weights", rows_sum_to_one=True)
+def shares(sheet: Sheet, parts: Step, *, total_id: str = "row_sum", id: str = "A", **about: Any) -> Step:
+    """Each figure divided by the sum of its row, n × m."""
+    total = sheet.reduce(total_id, "sum", parts, symbol=sheet.symbol("r"), role="row_sum")
+    return quotients(sheet, parts, total, id=id, **about)
+
+
+def quotients(sheet: Sheet, parts: Step, total: Step, *, id: str = "A", **about: Any) -> Step:
+    """Each figure divided by that of its row, n × m: shares that add up to 1."""
+    about = {"role": "weights", **about}
+    return sheet.map(id, slot(0) / slot(1), parts, total, rows_sum_to_one=True, **about)
+
+
+def tempered(sheet: Sheet, x: Step, temperature: tuple[float, str], role: str = "scaled") -> Step:
+    """x / T, n × m: a softmax of it is flatter where T is above 1, and sharper below."""
+    value, written = temperature
+    with sheet.group("temperature"):
+        law = slot(0) / number(value, written, "T")
+        return sheet.map("scaled", law, x, symbol=Expr("tilde", x.symbol), role=role)
 
 
 def softmax_alone(sheet: Sheet, given: Softmax, show: Show) -> Step:
@@ -66,11 +83,8 @@ def softmax_alone(sheet: Sheet, given: Softmax, show: Show) -> Step:
     with sheet.group("given"):
         x = sheet.given("x", given.x, rows=rows, columns=columns, role="scores")
     if given.temperature:
-        value, written = given.temperature
-        sheet.convention("temperature", "divides", value=written)
-        with sheet.group("temperature"):
-            law = slot(0) / number(value, written, "T")
-            x = sheet.map("scaled", law, x, symbol=Expr("tilde", x.symbol), role="scaled")
+        sheet.convention("temperature", "divides", value=given.temperature[1])
+        x = tempered(sheet, x, given.temperature)
     if given.mask:
         with sheet.group("mask"):
             M = masks.added(sheet, given.mask, rows, columns, x.shape)

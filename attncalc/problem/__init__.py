@@ -15,9 +15,15 @@ import yaml
 
 from attncalc.errors import UsageError
 from attncalc.problem import attention as _attention
+from attncalc.problem import experts as _experts
 from attncalc.problem import feed_forward as _feed_forward
+from attncalc.problem import loss as _loss
 from attncalc.problem import models as _models
 from attncalc.problem import norms as _norms
+from attncalc.problem import output as _output
+from attncalc.problem import positions as _positions
+from attncalc.problem import rotary as _rotary
+from attncalc.problem import size as _size
 from attncalc.problem import softmax as _softmax
 from attncalc.problem.attention import Attention, Scale
 from attncalc.problem.decoding import decode
@@ -25,7 +31,7 @@ from attncalc.problem.heads import Head
 from attncalc.problem.masks import Mask
 from attncalc.problem.nodes import MapNode, Node, compose, is_empty
 from attncalc.problem.readers import anything, choice, scalar, text
-from attncalc.problem.schema import Key, Reading, Table, later, nearest
+from attncalc.problem.schema import Key, Reading, Table, nearest
 from attncalc.problem.show import show
 from attncalc.problem.softmax import Softmax
 from attncalc.problem.source import Source, either, one_line, short
@@ -70,31 +76,22 @@ KINDS = {
     "feed-forward": Kind(_feed_forward.ROWS + _feed_forward.FEED_FORWARD, _feed_forward.feed_forward_of_rows),
     "gate": Kind(_feed_forward.GATE, partial(_feed_forward.pair, "value", "gate")),
     "residual": Kind(_feed_forward.RESIDUAL, partial(_feed_forward.pair, "x", "f")),
-    "encoder": Kind(_models.STACK, _models.encoder),
-    "decoder": Kind(_models.STACK, _models.decoder),
+    "positions": Kind(_positions.ALONE, _positions.positions),
+    "rotary": Kind(_rotary.ROWS + _rotary.KEYS, _rotary.rotary_of_rows),
+    "encoder": Kind(_models.ENCODER, _models.encoder),
+    "decoder": Kind(_models.DECODER, _models.decoder),
+    "encoder-decoder": Kind(_models.ENCODER_DECODER, _models.encoder_decoder),
+    "experts": Kind(_experts.ROWS + _experts.EXPERTS, _experts.experts_of_rows),
+    "output": Kind(_output.KEYS, _output.output),
+    "loss": Kind(_loss.KEYS, _loss.loss),
+    "size": Kind(_size.KEYS, _size.size),
 }
-LATER_KINDS = (
-    "positions", "rotary", "experts", "output",
-    "loss", "size", "encoder-decoder",
-)  # fmt: skip
-
-# Keys of other kinds, so that a forgotten `kind` isn't called a misspelt key.
-_OF_LATER_KINDS = (
-    "length", "width", "base", "columns", "pairs", "start", "rotary_dim", "ntk", "angles",
-    "degrees", "cos", "sin", "eps", "eps_in", "variance", "gain", "bias", "W_1", "b_1", "W_2", "b_2", "W_gate",
-    "b_gate", "activation", "value", "gate", "f", "router", "experts", "top_k", "top_p", "normalise", "renormalise",
-    "W", "b", "tied", "logits", "probabilities", "targets", "reduction", "layers", "d_model", "d_ff", "batch", "bytes",
-    "model", "encoder", "decoder", "final_norm", "norm", "norms", "output", "generate", "attention",
-    "cross_attention", "feed_forward",
-)  # fmt: skip
 
 
 def _kind(source: Source, node: Node, path: str) -> str:
     name = scalar(source, node, path, "a kind")
-    if name in LATER_KINDS:
-        raise later(source, node, path, name)
     if name not in KINDS:
-        raise source.error(node, path, f"unknown kind {short(name)}", nearest(name, [*KINDS, *LATER_KINDS]))
+        raise source.error(node, path, f"unknown kind {short(name)}", nearest(name, list(KINDS)))
     return name
 
 
@@ -111,7 +108,6 @@ KEYS = Table(
         Key("show", show, Show(), "how figures are rounded and what is shown"),
         Key("published", anything, None, "figures printed elsewhere, by step id, for marking"),
     ),
-    later={key: "" for key in _OF_LATER_KINDS if key not in _OWNERS},
     elsewhere={key: f"kind: {either(kinds)}" for key, kinds in _OWNERS.items()},
 )
 

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from attncalc.problem import fitting, masks
+from attncalc.problem import embedding, fitting, masks, positions, rotary
+from attncalc.problem.embedding import Words
 from attncalc.problem.fitting import Inputs
 from attncalc.problem.heads import Head, Heads, SaidHeads, check_heads, heads
 from attncalc.problem.mask_entries import padding
 from attncalc.problem.masks import Asked, Mask, mask
 from attncalc.problem.matrices import matrix, row_vector, weights
 from attncalc.problem.nodes import MapNode, Node
+from attncalc.problem.positions import Position, position
 from attncalc.problem.readers import choice, labels, none_of, positive, scalar, whole
+from attncalc.problem.rotary import Rotary
 from attncalc.problem.schema import Key, Reading, Table, nested
+from attncalc.problem.sizes import Sizes
 from attncalc.problem.source import Source
-from attncalc.problem.starts import Start, find_start, start_in_layer
+from attncalc.problem.starts import WORDS, Start, find_start, start_in_layer
 from attncalc.steps import Matrix
 
 LARGEST_D_K = 1_000_000_000
@@ -50,6 +54,8 @@ class Attention:
     orientation: str = "in-out"  # or out-in
     softcap: tuple[float, str] | None = None  # the cap and how it was written
     H: Matrix | None = None  # n × d_model
+    words: Words | None = None  # what gives H instead
+    position: Position = None  # of the rows of H, or, where it is a Rotary, of queries and keys
     memory: Matrix | None = None  # m × its own d_model; K and V come from it
     W_Q: Matrix | None = None  # d_model × (heads · d_k)
     W_K: Matrix | None = None  # d_model × (kv_heads · d_k)
@@ -105,6 +111,8 @@ KEYS = Table(
     (
         Key("tokens", labels, None, "labels of the rows"),
         Key("H", matrix, None, "the rows that attend, n × d_model"),
+        *embedding.KEYS.keys,
+        Key("position", position, positions.NOTHING, "none, sinusoidal, rotary; or a mapping with a kind, as below"),
         Key("W_Q", matrix, None, "weights of the queries, d_model × (heads · d_k): Q = H W_Q"),
         Key("W_K", matrix, None, "weights of the keys, d_model × (kv_heads · d_k)"),
         Key("W_V", matrix, None, "weights of the values, d_model × (kv_heads · d_v); d_v is d_k if nothing says it"),
@@ -132,12 +140,12 @@ KEYS = Table(
         Key("masked_row", choice("zero", "error"), "zero", "a row with nothing visible: weights 0, or an error"),
         Key("memory", nested(MEMORY_KEYS), None, "{tokens: [..], H: [..]}: what keys and values come from"),
     ),
-    later={"position": "none", "vocabulary": "", "embedding": "", "input": "", "draw": ""},
+    later={"draw": ""},
 )  # fmt: skip
 
 
 # What a layer gives its attention, which can't be said there.
-_FROM_THE_LAYER = ("tokens", "H", "memory", "Q", "K", "V", "S", "A", "padding")
+_FROM_THE_LAYER = (*WORDS, "tokens", "H", "memory", "Q", "K", "V", "S", "A", "position")
 
 
 def attention_of_layer(source: Source, said: Reading, inputs: Inputs) -> Attention:
@@ -160,7 +168,8 @@ def _checked(
     source: Source, said: Reading, start: Start, counts: Heads, inputs: Inputs | None = None
 ) -> Attention:
     fitting.check_keys(source, said, start, counts)
-    sizes = fitting.fitted(source, said, start, counts, inputs)
+    words = embedding.asked(source, said)
+    sizes = fitting.fitted(source, said, start, counts, inputs, words)
     if inputs is None:
         fitting.check_labels(source, said, sizes)
     visible = masks.check(
@@ -170,7 +179,9 @@ def _checked(
     found = {operand.name: operand.matrix for operand in sizes.operands}
     return Attention(
         start=start.name,
-        tokens=said["tokens"],
+        tokens=said["tokens"] or (words.words.tokens if words else None),
+        words=words.words if words else None,
+        position=_position(source, said, sizes, visible.past),
         memory_tokens=memory["tokens"] if memory else None,
         d_k=sizes.get("d_k") or said["d_k"],
         scale=said["scale"],
@@ -186,6 +197,19 @@ def _checked(
         per_head=_per_head(counts, found),
         **{name: found[name] for name in (*start.needs, *start.may, "W_O", "b_O") if name in found},
     )
+
+
+def _position(source: Source, said: Reading, sizes: Sizes, past: int) -> Position:
+    """What `position` asks for; a Rotary as wide as one head's queries and keys."""
+    asked: positions.Asked = said["position"]
+    found = asked.position(sizes)
+    if not isinstance(found, Rotary):
+        return found
+    assert asked.node is not None
+    d_k = sizes["d_k"]
+    places = max(sizes["n"] + past, sizes["m"])
+    shown = f"d_k is {d_k}"
+    return rotary.check(source, found, d_k, places, shown=shown, node=asked.node, said=asked.said, path=asked.path)
 
 
 def _per_head(counts: Heads, found: dict[str, Matrix]) -> tuple[Head, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
+from attncalc.problem import embedding, positions
 from attncalc.problem.heads import Heads
 from attncalc.problem.schema import Reading
 from attncalc.problem.sizes import Fact, Mismatch, Operand, Sizes
@@ -36,6 +37,19 @@ def check_keys(source: Source, said: Reading, start: Start, heads: Heads) -> Non
     if said["split"] == "input":
         _check_split(source, said, start, heads)
     _check_memory(source, said, start)
+    _check_position(source, said, start)
+    if "tokens" in said and "input" in said:
+        what = "can't be given together with input"
+        raise source.error(said.at("tokens"), "tokens", what, "the words of input are the labels")
+
+
+def _check_position(source: Source, said: Reading, start: Start) -> None:
+    asked: positions.Asked = said["position"]
+    if asked.kind == "none" or start.name == "H" or (asked.kind == "rotary" and start.name == "QKV"):
+        return
+    changed = "queries and keys" if asked.kind == "rotary" else "H"
+    what = f"{asked.kind} changes {changed}, but {start.needs[0]} is given"
+    raise source.error(said.at("position"), "position", what, "leave it out")
 
 
 def _check_split(source: Source, said: Reading, start: Start, heads: Heads) -> None:
@@ -80,11 +94,16 @@ class Inputs:
         return tuple(fact for fact in (self.n, self.d_model, self.m, self.d_memory) if fact)
 
 
-def fitted(source: Source, said: Reading, start: Start, heads: Heads, inputs: Inputs | None = None) -> Sizes:
+def fitted(
+    source: Source, said: Reading, start: Start, heads: Heads, inputs: Inputs | None = None,
+    words: embedding.Asked | None = None,
+) -> Sizes:  # fmt: skip
     """All matrices with their sizes; `inputs`: within a layer. Raises one ProblemError for all that does not fit."""
+    position: positions.Asked = said["position"]
     memory: Reading | None = said["memory"]
     padding = said["padding"]
-    given = [*operands(start, said, heads), *said["mask"].operands()]
+    given = [*(words.operands if words else []), *operands(start, said, heads), *said["mask"].operands()]
+    given += position.operands()
     if padding is not None:
         given.append(Operand(padding.name, padding.path, padding.node, padding.given, ("one", "m")))
     sizes = Sizes(
@@ -94,12 +113,13 @@ def fitted(source: Source, said: Reading, start: Start, heads: Heads, inputs: In
                    sliced=said["split"] == "input"),
         dividers={name: (said.at(at), at) for name in ("heads", "kv_heads")
                   if (at := name if name in said else "heads") in said},
-        facts=(*(inputs.facts if inputs else ()), *_facts(said, memory)),
-        defaults=(("d_v", "d_k"), ("d_out", "d_model")),
+        facts=(*(inputs.facts if inputs else ()), *_facts(said, memory), *(words.facts if words else [])),
+        defaults=(("d_v", "d_k"), ("d_out", "d_model"), ("positions", "n")),
         derive=partial(cut_in_three, heads=heads, d_k=said["d_k"]),
     )  # fmt: skip
     sizes.solve()
-    found = [*_tokens(said, memory, sizes), *sizes.mismatches(), *_d_k(said, heads, sizes)]
+    found = [*_tokens(said, memory, sizes), *(words.mismatches(sizes) if words else []), *sizes.mismatches(),
+             *_d_k(said, heads, sizes), *position.mismatches(sizes)]  # fmt: skip
     if found:
         first, *others = found
         what = "; ".join([first.what, *(f"{other.path}: {other.what}" for other in others[:MOST_NAMED])])

@@ -6,14 +6,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
-from attncalc.problem import norms
+from attncalc.problem import experts as mixtures
+from attncalc.problem import norms, positions, rotary
 from attncalc.problem.attention import KEYS as ATTENTION
 from attncalc.problem.attention import Attention, attention_of_layer
+from attncalc.problem.experts import EXPERTS, Experts
 from attncalc.problem.feed_forward import FEED_FORWARD, FeedForward, axes, check, feed_forward
 from attncalc.problem.fitting import Inputs
 from attncalc.problem.nodes import ListNode, Node
 from attncalc.problem.norms import Norm
 from attncalc.problem.readers import choice, switch, whole
+from attncalc.problem.rotary import Rotary
 from attncalc.problem.rows import fitted, operands
 from attncalc.problem.schema import Key, Reading, Table, nested
 from attncalc.problem.sizes import Fact
@@ -22,7 +25,7 @@ from attncalc.steps import Matrix
 
 MOST_LAYERS = 1000
 
-Given: TypeAlias = Attention | FeedForward
+Given: TypeAlias = Attention | FeedForward | Experts
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +33,7 @@ class Part:
     """One part of a layer: what it does to its rows, whether they are added to what comes out, and how they are
     normalised: `pre`, before the part, or `post`, after the residual."""
 
-    name: str  # attention, cross_attention or feed_forward
+    name: str  # attention, cross_attention, feed_forward or experts
     given: Given
     residual: bool
     norm: Norm | None
@@ -63,11 +66,16 @@ def _norms(source: Source, node: Node, path: str) -> tuple[Reading, ...]:
 
 LAYER_ATTENTION = ATTENTION + _RESIDUAL
 LAYER_FEED_FORWARD = FEED_FORWARD + _RESIDUAL
-PARTS = {"attention": LAYER_ATTENTION, "cross_attention": LAYER_ATTENTION, "feed_forward": LAYER_FEED_FORWARD}
+LAYER_EXPERTS = EXPERTS + _RESIDUAL
+PARTS = {
+    "attention": LAYER_ATTENTION, "cross_attention": LAYER_ATTENTION, "feed_forward": LAYER_FEED_FORWARD,
+    "experts": LAYER_EXPERTS,
+}  # fmt: skip
 LAYER = Table((
     Key("attention", nested(LAYER_ATTENTION), None, "as kind: attention without H; the rows look at one another"),
     Key("cross_attention", nested(LAYER_ATTENTION), None, "likewise, but keys and values come from the memory"),
     Key("feed_forward", nested(LAYER_FEED_FORWARD), None, "as kind: feed-forward, without x"),
+    Key("experts", nested(LAYER_EXPERTS), None, "as kind: experts, without x, instead of a feed-forward"),
     Key("norm", nested(_NORM), None, "{kind, place, eps, ..}: the norm of each part, place: pre or post"),
     Key("norms", _norms, (), "a list of such, one a part, where they differ"),
     Key("repeat", whole(1, MOST_LAYERS), 1, "how many layers there are of this kind, one above the other"),
@@ -92,6 +100,8 @@ class Rows:
     causal: bool
     padding: Matrix | None = None
     memory_padding: Matrix | None = None
+    rotary: positions.Asked | None = None
+    generates: bool = False
 
 
 def stacked(source: Source, said: tuple[Reading, ...], rows: Rows) -> tuple[Layer, ...]:
@@ -109,6 +119,9 @@ def _parts(source: Source, layer: Reading, rows: Rows) -> tuple[Part, ...]:
     named = [name for name in PARTS if name in layer]
     if not named:
         raise source.error(layer.node, "", "says no part", "write attention: {..} or feed_forward: {..}")
+    if "feed_forward" in layer and "experts" in layer:
+        what = "can't be given together with feed_forward"
+        raise source.error(layer.at("experts"), "experts", what, "keep one of them")
     if "cross_attention" in named and rows.inputs.m is None:
         what = "there is no memory to look at"
         raise source.error(layer.at("cross_attention"), "cross_attention", what, "give memory: {H: ..}, or an encoder")
@@ -169,15 +182,33 @@ def norm_of(source: Source, said: Reading, d_model: Fact) -> Norm:
 
 
 def _attention(source: Source, said: Reading, rows: Rows) -> Attention:
-    own = rows.inputs
-    given = attention_of_layer(source, said, Inputs(own.n, own.d_model))
+    given = attention_of_layer(source, said, Inputs(rows.inputs.n, rows.inputs.d_model))
     causal = rows.causal if "mask" not in said else given.mask.causal
-    return replace(given, mask=replace(given.mask, causal=causal, padding=rows.padding))
+    if rows.generates and (given.mask.keep or given.mask.hide or given.mask.add):
+        what = "a matrix can't be the mask of generation, where rows grow in number"
+        raise source.error(said.at("mask"), "mask", what, "use causal and window")
+    own = given.mask.padding
+    mask = replace(given.mask, causal=causal, padding=rows.padding if own is None else own)
+    return replace(given, mask=mask, position=_rotary(source, rows, given))
+
+
+def _rotary(source: Source, rows: Rows, given: Attention) -> Rotary | None:
+    """The rotation of the heads of one attention. Raises ProblemError where their width doesn't go with it."""
+    asked = rows.rotary
+    if asked is None:
+        return None
+    assert asked.rotary and asked.node and given.d_k
+    shown, n = f"d_k is {given.d_k}", rows.inputs.n.size
+    whole = replace(source, within="", scope="")
+    return rotary.check(
+        whole, asked.rotary, given.d_k, n, shown=shown, node=asked.node, said=asked.said, path=asked.path
+    )
 
 
 def _cross_attention(source: Source, said: Reading, rows: Rows) -> Attention:
     given = attention_of_layer(source, said, rows.inputs)
-    return replace(given, mask=replace(given.mask, padding=rows.memory_padding))
+    own = given.mask.padding
+    return replace(given, mask=replace(given.mask, padding=rows.memory_padding if own is None else own))
 
 
 def _feed_forward(source: Source, said: Reading, rows: Rows) -> FeedForward:
@@ -188,8 +219,17 @@ def _feed_forward(source: Source, said: Reading, rows: Rows) -> FeedForward:
     return feed_forward(said, {operand.name: operand.matrix for operand in given})
 
 
+def _experts(source: Source, said: Reading, rows: Rows) -> Experts:
+    mixtures.check(source, said)
+    given = mixtures.matrices_of(source, said)
+    d = rows.inputs.d_model
+    sizes = fitted(source, said, given, facts=[d._replace(dimension="d")], defaults=[("d_out", "d")])
+    return mixtures.experts(source, said, given, sizes)
+
+
 _READ: dict[str, Callable[[Source, Reading, Rows], Any]] = {
     "attention": _attention,
     "cross_attention": _cross_attention,
     "feed_forward": _feed_forward,
+    "experts": _experts,
 }

@@ -40,7 +40,15 @@ def _weight(text: str) -> tuple[float, str]:
     return value, written
 
 
+def _probability(text: str) -> tuple[float, str]:
+    value, written = number(text)
+    if not 0 <= value <= 1:
+        raise NotANumber("{0} is not from 0 to 1", "probabilities are; give scores as logits")
+    return value, written
+
+
 FIGURES = Entries(number, np.isfinite)
+PROBABILITIES = Entries(_probability, lambda values: (values >= 0) & (values <= 1), low=0, high=1)
 WEIGHTS = Entries(_weight, lambda values: np.isfinite(values) & (values >= 0), low=0)
 
 
@@ -71,6 +79,15 @@ def row_vector(source: Source, node: Node, path: str, entries: Entries = FIGURES
 def weights(source: Source, node: Node, path: str) -> Given:
     """A matrix of attention weights: none below 0."""
     return matrix(source, node, path, WEIGHTS)
+
+
+def probabilities(source: Source, node: Node, path: str) -> Given:
+    """A matrix of probabilities; a flat list is a column, one figure a row."""
+    if isinstance(node, ListNode) and node.items and not any(isinstance(item, ListNode) for item in node.items):
+        flat = row_vector(source, node, path, PROBABILITIES)
+        assert isinstance(flat, Matrix) and flat.written is not None
+        return Matrix(flat.values.T, flat.written.T)
+    return matrix(source, node, path, PROBABILITIES)
 
 
 def rows(source: Source, node: ListNode, path: str, entries: Entries = FIGURES) -> Matrix:

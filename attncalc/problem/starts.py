@@ -12,6 +12,7 @@ from attncalc.problem.sizes import Dimension, Operand, Sizes
 from attncalc.problem.source import Source, counted, either
 
 PROJECTIONS = ("W_Q", "W_K", "W_V")
+WORDS = ("vocabulary", "embedding", "input")  # which give H
 WEIGHTS = (*PROJECTIONS, "W_QKV", "W_O")  # whose rows and columns change places with `orientation: out-in`
 
 
@@ -35,7 +36,7 @@ STARTS = (
     Start("A", ("A",), ("V",)),
 )
 _OWNER = {name: start for start in STARTS for name in (*start.needs, *start.may) if name != "V"}  # V is of three
-_OWNER |= dict.fromkeys(("W_QKV", "b_QKV"), FROM_H)
+_OWNER |= dict.fromkeys(("W_QKV", "b_QKV", *WORDS), FROM_H)
 _WAYS_IN = "give H with W_Q, W_K and W_V, or Q, K and V, or S and V, or A and V"
 
 # The dimensions of rows and columns, with weights stored in × out. n queries, m keys; one is 1.
@@ -81,9 +82,12 @@ def find_start(source: Source, said: Reading) -> Start:
             raise source.error(said.at(name), name, what, "keep one of them")
     if "V" in said and "V" not in start.may:
         raise source.error(said.at("V"), "V", f"can't be given together with {_called(first)}", "H and W_V give V")
+    words = [name for name in WORDS if name in said]
+    if words and "H" in said:
+        raise source.error(said.at("H"), "H", f"can't be given together with {words[0]}", "the words give H")
     if start is FROM_H:
         start = _weights(source, said, by_head)
-    missing_keys = [name for name in start.needs if name not in said]
+    missing_keys = [name for name in start.needs if name not in said and not (name == "H" and words)]
     if missing_keys:
         raise _missing(source, said, start, missing_keys, first)
     return start
