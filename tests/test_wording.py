@@ -95,6 +95,8 @@ RARE = {
        for how in ("after", "before", "before\nrenormalise: no")},
     "a single token": "kind: experts\nx: [[1]]\nrouter: [[1, 2]]\ntop_k: 2\nexperts: [{W_1: [[1]], W_2: [[1]]}, "
     "{W_1: [[1]], W_2: [[2]]}]\n",
+    "huge": "H: {random: integers, from: -1, to: 1, seed: 1, rows: 160, columns: 2}\n"
+    "W_Q: identity\nW_K: identity\nW_V: identity\n",
     "big": f"Q: &q {[[k % 3, k % 5] for k in range(40)]}\nK: *q\nV: *q\n",
 }
 

@@ -33,12 +33,12 @@ def lay_out(
     say = Wording(lang)
     page = Page(solution, show, say, on_section)
     heading = Prose((title,)) if title else say(f"title.{kind}")
-    only = only or ([solution.result] if page.detail == "result" else [])
+    asked, only = only, only or ([solution.result] if page.detail == "result" else [])
     if only and page.detail == "result":
         page.show = replace(show, detail="matrices")
     blocks: list[Block] = [conventions(page)]
-    if page.detail == "matrices" and show.detail is None and not only:
-        blocks.append(say("remarks.big"))
+    if page.detail != "full" and show.detail is None and not asked:
+        blocks.append(say("remarks.big" if page.detail == "matrices" else "remarks.huge"))
     wanted = set(only or solution.steps.values())
     blocks += _sections(page, solution.root, wanted, whole=not only)
     if not only:

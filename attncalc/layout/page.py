@@ -20,7 +20,8 @@ from attncalc.solution import Solution
 from attncalc.steps import Axis, Cell, Step
 from attncalc.wording import Wording
 
-BIG = 2000  # figures that are worked out; a solution of more is shown as matrices unless asked for in full
+BIG = 2_000  # figures that are worked out; a solution of more is shown as matrices unless asked for in full
+HUGE = 100_000  # and one of more as its result
 
 
 class Figures(NamedTuple):
@@ -45,8 +46,10 @@ class Page:
 
     @cached_property
     def detail(self) -> str:
-        """full, matrices or result; where nothing is said, a big problem is shown as matrices."""
-        return self.show.detail or ("matrices" if self.cells > BIG else "full")
+        """full, matrices or result; where nothing is said, a big problem is shown as matrices, a huge one as result."""
+        if self.show.detail:
+            return self.show.detail
+        return "result" if self.cells > HUGE else "matrices" if self.cells > BIG else "full"
 
     @cached_property
     def cells(self) -> int:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-import numpy as np
-
-from attncalc.mechanisms.projections import Parts
+from attncalc.mechanisms.projections import Parts, below
 from attncalc.sheet import Sheet
-from attncalc.steps import Axis, Numbers, Step
+from attncalc.steps import Axis, Step
 
 
 @dataclass(eq=False)
@@ -38,8 +36,3 @@ class Cache:
         return sheet.arrange(
             f"{id}.all", below, before, new, symbol=symbol, rows=self.rows, role=new.role, how="below"
         )
-
-
-def below(*cells: Numbers) -> Numbers:
-    """Matrices of one width, one below the other."""
-    return np.concatenate(cells, axis=0)

@@ -10,12 +10,12 @@ import numpy as np
 from attncalc.mechanisms import feed_forward
 from attncalc.mechanisms.choice import kept, largest
 from attncalc.mechanisms.output import probabilities
-from attncalc.mechanisms.projections import Parts
+from attncalc.mechanisms.projections import Parts, below
 from attncalc.mechanisms.softmax import softmax
 from attncalc.problem.experts import Experts, ExpertsOfRows
 from attncalc.sheet import Sheet
 from attncalc.show import Show
-from attncalc.steps import FILL, Axis, Numbers, Step
+from attncalc.steps import FILL, Axis, Step
 
 
 def stated(sheet: Sheet, given: Experts) -> Parts:
@@ -48,7 +48,7 @@ def experts(sheet: Sheet, x: Step, given: Experts, parts: Parts, *, shift: str =
             rows.append(_of_token(sheet, x, gates, given, parts, i, np.nonzero(chosen.values[i])[0].tolist()))
     with sheet.group("combined"):
         symbol = sheet.symbol("Y")
-        return sheet.arrange("combined", _below_one_another, *rows, symbol=symbol, rows=x.rows, role="output")
+        return sheet.arrange("combined", below, *rows, symbol=symbol, rows=x.rows, role="output")
 
 
 def gates_of_chosen(sheet: Sheet, logits: Step, given: Experts, shift: str) -> tuple[Step, Step]:
@@ -91,17 +91,13 @@ def _of_token(sheet: Sheet, x: Step, gates: Step, given: Experts, parts: Parts, 
         axis = Axis(tuple(_called(e) for e in chosen), "expert")
         weights = sheet.arrange("gates", lambda cells: cells[i : i + 1, chosen], gates, symbol=sheet.symbol("g"),
                                 columns=axis, role="row_of_gates")  # fmt: skip
-        stack = sheet.arrange("outputs", _below_one_another, *outputs, symbol=sheet.symbol("F"), rows=axis)
+        stack = sheet.arrange("outputs", below, *outputs, symbol=sheet.symbol("F"), rows=axis)
         return sheet.contract("combined", weights, stack, symbol=sheet.symbol("y"), role="weighted_sum")
 
 
 def _called(e: int) -> str:
     """The label of expert e, from 0."""
     return f"E{e + 1}"
-
-
-def _below_one_another(*cells: Numbers) -> Numbers:
-    return np.concatenate(cells, axis=0)
 
 
 def _of_expert(sheet: Sheet, e: int) -> AbstractContextManager[object]:

@@ -9,8 +9,9 @@ import numpy as np
 
 from attncalc.errors import StepError
 from attncalc.expr import function, slot
-from attncalc.mechanisms.cache import Cache, below
+from attncalc.mechanisms.cache import Cache
 from attncalc.mechanisms.embedding import counted
+from attncalc.mechanisms.projections import below
 from attncalc.problem.generation import Generation
 from attncalc.problem.models import Stack
 from attncalc.sheet import Sheet

@@ -120,3 +120,8 @@ def columns(start: int, end: int) -> Callable[[Numbers], Numbers]:
 def side_by_side(*cells: Numbers) -> Numbers:
     """Matrices of as many rows, put one beside the other."""
     return np.concatenate(cells, axis=1)
+
+
+def below(*cells: Numbers) -> Numbers:
+    """Matrices of as many columns, put one below the other."""
+    return np.concatenate(cells, axis=0)

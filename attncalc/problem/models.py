@@ -128,6 +128,9 @@ class _Stack:
         self.words = embedding.asked(source, said) if "input" in said else None
         self.lookup = self.words.lookup if self.words else embedding.lookup(source, said)
         self.generate = self._generation()
+        if self.generate and "padding" in said:
+            what = "not used with generate, where rows grow in number"
+            raise source.error(said.at("padding"), "padding", what, "leave it out")
         if self.words and "H" in said:
             raise source.error(said.at("H"), "H", "can't be given together with input", "keep one of them")
         if not self.words and not self.generate:
