@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import gc
 import html
+import json
 import re
 import weakref
 
 import numpy as np
 import pytest
 
-from attncalc import formats
+from attncalc import formats, mechanisms, problem
 from attncalc.blocks import (
     Beside,
     Document,
@@ -833,3 +834,16 @@ def test_formats_by_name() -> None:
     assert formats.render("markdown", whole, math="dollars", width=80) == markdown.render(whole, math="dollars")
     with pytest.raises(UsageError, match="text, markdown"):
         formats.render("pdf", whole)
+
+
+def test_json_holds_every_convention_where_layers_differ() -> None:
+    text = """
+kind: encoder
+H: [[1, 2], [2, 1]]
+layers:
+  - feed_forward: {W_1: identity, W_2: identity, activation: relu}
+  - feed_forward: {W_1: identity, W_2: identity, activation: silu}
+"""
+    read = problem.parse(text.encode())
+    page = json.loads(formats.render("json", mechanisms.solve(read), read.show.rule))
+    assert [said["choice"] for said in page["conventions"]["activation"]] == ["relu", "silu"]

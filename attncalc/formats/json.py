@@ -42,7 +42,10 @@ def _groups(group: Group, path: str) -> Iterator[tuple[str, str]]:
 
 
 def _conventions(solution: Solution, rule: Rule) -> dict[str, Any]:
-    chosen = {c.key: {"choice": c.choice, **c.details} for c in solution.conventions}
+    said: dict[str, list[Any]] = {}
+    for key, choice, details in solution.conventions:
+        said.setdefault(key, []).append({"choice": choice, **details})
+    chosen = {key: each[0] if len(each) == 1 else each for key, each in said.items()}  # layers may differ
     decimals = {"default": rule.decimals, **rule.by_step}
     rounding = {"choice": rule.rounding, "decimals": decimals, "ties": rule.ties, "weights": rule.weights}
     return {"vectors": "row", **chosen, "rounding": rounding, "numbers": rule.numbers}
