@@ -1,0 +1,158 @@
+"""What every step is: a matrix of figures with the law of its cells, and all that is asked of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import accumulate
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attncalc import expr
+from attncalc.expr import Expr
+from attncalc.rounding import NOISE, Flags, Floats, Texts, fits, snapped
+
+Numbers = NDArray[np.int64]  # of cells: those of a step's operands, one after the other, row by row
+
+
+@dataclass(frozen=True, eq=False)
+class Matrix:
+    """Figures that were given: `values` (n × m, float64) and, cell by cell, how each was `written`.
+
+    `written` is None where figures come from a binary file: those are printed to the decimals, and inexact.
+    """
+
+    values: Floats
+    written: Texts | None
+
+
+@dataclass(frozen=True, eq=False)
+class Axis:
+    """What the rows or columns of matrices stand for: the tokens of one sequence. Known by identity: the queries and
+    the keys of self-attention are one axis, those of cross-attention two, whatever their labels."""
+
+    labels: tuple[str, ...] | None = None
+    name: str = "position"  # what one of them is called that has no label: position, query, key
+
+
+class Cell(NamedTuple):
+    """A figure of a step, rows and columns from 0."""
+
+    step: Step
+    row: int
+    column: int
+
+    @property
+    def value(self) -> float:
+        return float(self.step.values[self.row, self.column])
+
+
+class Working(NamedTuple):
+    """How one cell is computed: `pattern`, with the figure of `cells[k]` in the place of slot k."""
+
+    pattern: Expr
+    cells: tuple[Cell, ...]
+
+    def evaluate(self, figures: Callable[[Step], Floats] = lambda step: step.values) -> float:
+        return float(expr.evaluate(self.pattern, [figures(step)[row, column] for step, row, column in self.cells]))
+
+
+@dataclass(eq=False, kw_only=True)
+class Step:
+    """One named matrix of a solution, n × m.
+
+    `rows` and `columns` are its axes (tokens) or None; `role` says what part it plays (query, key, value, scores,
+    weights ...; "" where none); `places` are the decimals that it is shown to, and in a carried solution rounded to;
+    `rows_sum_to_one` marks weights. `values` and `decimals` are set by the sheet, once, when the step is recorded.
+    """
+
+    id: str
+    symbol: Expr
+    values: Floats = field(init=False)
+    operands: tuple[Step, ...] = ()
+    rows: Axis | None = None
+    columns: Axis | None = None
+    role: str = ""
+    places: int = 3
+    rows_sum_to_one: bool = False
+    decimals: int | None = None  # how many decimals hold every figure whole; None: they may be no decimals
+
+    @property
+    def kind(self) -> str:
+        return type(self).__name__.lower()
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        n, m = self.values.shape
+        return n, m
+
+    @property
+    def written(self) -> Texts | None:
+        """How figures were written in the problem: None for computed ones, cell by cell; or None for the whole."""
+        return None
+
+    @cached_property
+    def exact(self) -> Flags:
+        """Which figures are exact: from exact operands, and with no more decimals than are shown."""
+        operands = [operand.values for operand in self.operands]
+        flags = self.exact_from(operands, [operand.exact for operand in self.operands])
+        noise = NOISE if self.own_decimals is None else 0.0  # decimals are rid of it
+        return np.asarray(flags & fits(self.unrounded, self.places, noise))
+
+    @property
+    def unrounded(self) -> Floats:
+        """The figures as the operands give them, before a carried solution rounds them.
+
+        Where those are decimals, so is each sum and product of them: what float64 adds to that is taken off, so that it
+        decides no tie.
+        """
+        values = self.recomputed([operand.values for operand in self.operands])
+        decimals = self.own_decimals
+        return values if decimals is None else snapped(values, decimals)
+
+    @property
+    def own_decimals(self) -> int | None:
+        """How many decimals the law gives, before rounding."""
+        return self.decimals_from([operand.decimals for operand in self.operands])
+
+    def decimals_from(self, operands: Sequence[int | None]) -> int | None:
+        """How many decimals the law gives of operands of so many; None where it may give no decimal."""
+        return None
+
+    def recomputed(self, operands: Sequence[Floats]) -> Floats:
+        """The step's figures from these in the place of its operands', unrounded."""
+        raise NotImplementedError
+
+    def exact_from(self, operands: Sequence[Floats], exact: Sequence[Flags]) -> Flags:
+        """Which figures would be exact, given that so are those of the operands that `exact` marks; with however many
+        decimals. e^x is not, but for e^0; 0 times anything is."""
+        raise NotImplementedError
+
+    def working(self, i: int, j: int) -> Working:
+        """The expression of cell i, j (from 0)."""
+        raise NotImplementedError
+
+    @property
+    def formula(self) -> Expr | None:
+        """The law in symbols, Q·Kᵀ; None where there is none."""
+        return None
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [0, *accumulate(operand.values.size for operand in self.operands)]
+
+    def _numbered(self) -> list[Numbers]:
+        """The numbers of the operands' cells, each shaped as its operand is."""
+        return [
+            start + np.arange(operand.values.size).reshape(operand.shape)
+            for start, operand in zip(self._starts, self.operands, strict=False)
+        ]
+
+    def _cell(self, number: int) -> Cell:
+        for start, operand in zip(self._starts, self.operands, strict=False):
+            if number < start + operand.values.size:
+                return Cell(operand, *divmod(number - start, operand.shape[1]))
+        raise IndexError(number)

@@ -1,0 +1,190 @@
+"""Steps whose figures are computed: cell by cell, folded, or as a product of matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attncalc import expr
+from attncalc.expr import Expr
+from attncalc.rounding import Flags, Floats
+from attncalc.steps.base import Cell, Numbers, Step, Working
+
+_BY_HAND = 2**20  # products; beyond it nobody follows a matrix product figure by figure, and BLAS may sum as it likes
+
+
+@dataclass(eq=False, kw_only=True)
+class _Computed(Step):
+    """A step whose cells follow one expression: the law, with an array of figures for each of its slots."""
+
+    def _law(self) -> Expr:
+        raise NotImplementedError
+
+    def _slots(self, operands: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
+        """What stands in each slot of the law, cell by cell: arrays that broadcast to n × m."""
+        raise NotImplementedError
+
+    def recomputed(self, operands: Sequence[Floats]) -> Floats:
+        with np.errstate(all="ignore"):
+            return np.asarray(expr.evaluate(self._law(), self._slots(operands)))
+
+    def exact_from(self, operands: Sequence[Floats], exact: Sequence[Flags]) -> Flags:
+        with np.errstate(all="ignore"):
+            return np.asarray(expr.exactness(self._law(), self._slots(operands), self._slots(exact)))
+
+    def decimals_from(self, operands: Sequence[int | None]) -> int | None:
+        shapes = [operand.shape for operand in self.operands]
+        decimals = [np.broadcast_to(np.array(d, dtype=object), s) for d, s in zip(operands, shapes, strict=True)]
+        return expr.decimals(self._law(), [slot.flat[0] for slot in self._slots(decimals)])
+
+    @cached_property
+    def _cells(self) -> list[Numbers]:
+        return [np.broadcast_to(numbers, self.shape) for numbers in self._slots(self._numbered())]
+
+    def working(self, i: int, j: int) -> Working:
+        return Working(self._law(), tuple(self._cell(int(numbers[i, j])) for numbers in self._cells))
+
+
+@dataclass(eq=False, kw_only=True)
+class Map(_Computed):
+    """An expression of the cells at the same place; an operand of one row or one column serves all of them.
+
+    Where `where` (n × 1) is False, the row is copied from the first operand. `single`: its operands are numbers rather
+    than matrices, and their products are written so.
+    """
+
+    law: Expr
+    where: Flags | None = None
+    single: bool = False
+
+    def _law(self) -> Expr:
+        return self.law
+
+    def _slots(self, operands: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
+        return list(operands)
+
+    def copies(self, i: int) -> bool:
+        """Whether row i is the first operand's."""
+        return self.where is not None and not self.where[i, 0]
+
+    def recomputed(self, operands: Sequence[Floats]) -> Floats:
+        result = super().recomputed(operands)
+        return result if self.where is None else np.where(self.where, result, operands[0])
+
+    def exact_from(self, operands: Sequence[Floats], exact: Sequence[Flags]) -> Flags:
+        flags = super().exact_from(operands, exact)
+        return flags if self.where is None else np.where(self.where, flags, exact[0])
+
+    def working(self, i: int, j: int) -> Working:
+        if self.copies(i):
+            return Working(expr.slot(0), (Cell(self.operands[0], i, j),))
+        return super().working(i, j)
+
+    @property
+    def formula(self) -> Expr:
+        return expr.in_symbols(self.law, [operand.symbol for operand in self.operands], single=self.single)
+
+
+class Fold(NamedTuple):
+    """How a row becomes one figure: an expression of as many slots as the row has, and the fold's name; that of a
+    column and that of the starts of a row, where they differ."""
+
+    law: Callable[[int], Expr]
+    name: str
+    names: Mapping[str, str] = {}
+
+
+FOLDS: Mapping[str, Fold] = {
+    "sum": Fold(expr.sum_of_slots, "rowsum", {"column": "colsum", "start": "cumsum"}),
+    "product": Fold(expr.product_of_slots, "product"),
+    "argmax": Fold(expr.argmax_of_slots, "argmax"),
+    "max": Fold(expr.max_of_slots, "rowmax", {"column": "colmax", "start": "cummax"}),
+    "mean": Fold(lambda n: expr.mean_of_slots(n, n), "mean"),
+    "unbiased mean": Fold(lambda n: expr.mean_of_slots(n, n - 1), "mean_unbiased"),  # of n squared deviations
+}
+
+
+@dataclass(eq=False, kw_only=True)
+class Reduce(_Computed):
+    """A fold of figures into one: `over` each row, n × 1; each column, 1 × m; or the start of each row up to each of
+    its cells, n × m (sum, product, max: what is folded so far, with the next figure, gives the next)."""
+
+    fold: str
+    over: str = "row"  # or column, or start
+
+    def _law(self) -> Expr:
+        return FOLDS[self.fold].law(self.operands[0].shape[0 if self.over == "column" else 1])
+
+    def _slots(self, operands: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
+        (cells,) = operands
+        if self.over == "column":
+            return [cells[k, None, :] for k in range(cells.shape[0])]
+        return [cells[:, k, None] for k in range(cells.shape[1])]
+
+    def recomputed(self, operands: Sequence[Floats]) -> Floats:
+        if self.over != "start":
+            return super().recomputed(operands)
+        first, *others = self._slots(operands)
+        folded = [first]
+        for figures in others:
+            folded.append(np.asarray(expr.evaluate(FOLDS[self.fold].law(2), [folded[-1], figures])))
+        return np.concatenate(folded, axis=1)
+
+    def exact_from(self, operands: Sequence[Floats], exact: Sequence[Flags]) -> Flags:
+        if self.over != "start":
+            return super().exact_from(operands, exact)
+        folded, (first, *others) = self._slots([self.recomputed(operands)]), self._slots(exact)
+        flags = [first]
+        for so_far, figures, exactly in zip(folded, self._slots(operands)[1:], others, strict=False):
+            both = [flags[-1], exactly]
+            flags.append(np.asarray(expr.exactness(FOLDS[self.fold].law(2), [so_far, figures], both)))
+        return np.concatenate(flags, axis=1)
+
+    def working(self, i: int, j: int) -> Working:
+        if self.over != "start":
+            return super().working(i, j)
+        (operand,) = self.operands
+        return Working(FOLDS[self.fold].law(j + 1), tuple(Cell(operand, i, k) for k in range(j + 1)))
+
+    @property
+    def formula(self) -> Expr:
+        fold = FOLDS[self.fold]
+        return Expr("call", expr.name(fold.names.get(self.over, fold.name)), self.operands[0].symbol)
+
+
+@dataclass(eq=False, kw_only=True)
+class Contract(_Computed):
+    """A product of matrices: cell i, j is the sum over k of a[i,k] × b[k,j]."""
+
+    def _law(self) -> Expr:
+        return expr.sum_of_products(self.operands[0].shape[1])
+
+    def _slots(self, operands: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
+        a, b = operands
+        return [array for k in range(a.shape[1]) for array in (a[:, k, None], b[None, k, :])]
+
+    @property
+    def _is_large(self) -> bool:
+        a, b = self.operands
+        return a.values.size * b.shape[1] > _BY_HAND
+
+    def recomputed(self, operands: Sequence[Floats]) -> Floats:
+        return operands[0] @ operands[1] if self._is_large else super().recomputed(operands)
+
+    def exact_from(self, operands: Sequence[Floats], exact: Sequence[Flags]) -> Flags:
+        if not self._is_large:
+            return super().exact_from(operands, exact)
+        (a, b), (a_exact, b_exact) = operands, exact
+        a_counts, b_counts = ~((a == 0) & a_exact), ~((b == 0) & b_exact)  # an exact 0 makes its product exact
+        inexact = (~a_exact).astype(float) @ b_counts + a_counts.astype(float) @ (~b_exact)
+        return np.asarray(inexact == 0)
+
+    @property
+    def formula(self) -> Expr:
+        a, b = self.operands
+        return expr.dot(a.symbol, b.symbol)

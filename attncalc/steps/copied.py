@@ -1,0 +1,119 @@
+"""Steps whose figures are the problem's: stated by it, or copied from those of other steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attncalc import expr
+from attncalc.expr import Expr
+from attncalc.rounding import MINUS_INFINITY, Flags, Floats, Texts, decimals_of
+from attncalc.steps.base import Matrix, Numbers, Step, Working
+
+FILL, ONE = -1, -2  # the numbers of cells that are no operand's: the fill of a step, and 1
+
+
+@dataclass(eq=False, kw_only=True)
+class Given(Step):
+    """What the problem says: inputs, weights, masks."""
+
+    matrix: Matrix
+
+    @property
+    def written(self) -> Texts | None:
+        return self.matrix.written
+
+    @cached_property
+    def exact(self) -> Flags:
+        return np.full(self.shape, self.written is not None)
+
+    def recomputed(self, operands: Sequence[Floats]) -> Floats:
+        return self.matrix.values
+
+    @property
+    def own_decimals(self) -> int | None:
+        return None if self.written is None else decimals_of(self.written)
+
+
+@dataclass(eq=False, kw_only=True)
+class Arrange(Step):
+    """Cells copied from named cells of the operands, or a fill: transpose, split, concat, lookup, choice.
+
+    `sources` gives the number of the cell that each cell is copied from, or FILL, or ONE; it is called with the numbers
+    of the operands' cells, each shaped as its operand. The last operands may be `choosers`: their figures say which
+    cells are copied (ids, positions of the largest) and are passed instead of numbers, so that others choose otherwise.
+    All of them may be: what is chosen is then ONE.
+    `law` is what it does in symbols, and `how` the key of a sentence that says it, where the sources don't.
+    """
+
+    sources: Callable[..., Numbers]
+    choosers: int = 0
+    fill: float = 0.0
+    law: Expr | None = None
+    how: str = ""
+
+    def recomputed(self, operands: Sequence[Floats]) -> Floats:
+        return self._picked(operands, (1.0, self.fill), self._chosen(operands))
+
+    def exact_from(self, operands: Sequence[Floats], exact: Sequence[Flags]) -> Flags:
+        return self._picked(exact, (True, True), self._chosen(operands))
+
+    @cached_property
+    def exact(self) -> Flags:
+        return self.exact_from([o.values for o in self.operands], [o.exact for o in self.operands])
+
+    def decimals_from(self, operands: Sequence[int | None]) -> int | None:
+        copied = operands[: len(operands) - self.choosers]
+        known = [decimals for decimals in copied if decimals is not None]
+        return max(known, default=0) if len(known) == len(copied) else None
+
+    @cached_property
+    def written(self) -> Texts | None:
+        if all(operand.written is None for operand in self.operands):
+            return None
+        nothing = [np.full(operand.shape, None, dtype=object) for operand in self.operands]
+        texts = [n if o.written is None else o.written for o, n in zip(self.operands, nothing, strict=True)]
+        return self._picked(texts, ("1", self._fill_as_text), self.numbers)
+
+    def working(self, i: int, j: int) -> Working:
+        number = int(self.numbers[i, j])
+        if number in (FILL, ONE):
+            one = number == ONE
+            return Working(expr.number(1.0 if one else self.fill, "1" if one else self._fill_as_text), ())
+        return Working(expr.slot(0), (self._cell(number),))
+
+    @property
+    def copied(self) -> tuple[Step, ...]:
+        """The operands that cells are copied from: all but the choosers."""
+        return self.operands[: len(self.operands) - self.choosers]
+
+    @property
+    def _fill_as_text(self) -> str:
+        return MINUS_INFINITY if self.fill == -np.inf else f"{self.fill:g}"
+
+    @property
+    def formula(self) -> Expr | None:
+        """[O⁽¹⁾, O⁽²⁾] of matrices that are put side by side; a part of one has no law but one that was given."""
+        if self.law is not None:
+            return self.law
+        beside = len(self.copied) > 1 and self.shape[0] == self.copied[0].shape[0]
+        return Expr("vector", *(operand.symbol for operand in self.copied)) if beside else None
+
+    @cached_property
+    def numbers(self) -> Numbers:
+        """The number of the operands' cell that each cell is copied from, or FILL, or ONE."""
+        return self._chosen([operand.values for operand in self.operands])
+
+    def _chosen(self, operands: Sequence[Floats]) -> Numbers:
+        copied = len(self.operands) - self.choosers
+        return self.sources(*self._numbered()[:copied], *operands[copied:])
+
+    def _picked(self, arrays: Sequence[NDArray[Any]], own: tuple[Any, Any], sources: Numbers) -> NDArray[Any]:
+        copied = arrays[: len(arrays) - self.choosers]
+        pool = np.concatenate([*(array.ravel() for array in copied), np.array(own, dtype=arrays[0].dtype)])
+        return pool[sources]  # FILL, -1, is the last of the pool, and ONE, -2, the one before it
