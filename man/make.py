@@ -142,7 +142,7 @@ def _schema() -> Iterator[str]:
 
 def entry(key: Key) -> Iterator[str]:
     """The lines of one key."""
-    yield from (".TP", rf"\fB{_text(key.name)}\fR", _text(f"{key.doc[:1].upper()}{key.doc[1:]}."))
+    yield from (".TP", rf"\fB{_text(key.name)}\fR", _text(f"{key.doc}."))
 
 
 def _text(text: str) -> str:
