@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 FOLDER = Path(__file__).resolve().parent
 sys.path.insert(0, str(FOLDER.parent))
@@ -15,13 +15,10 @@ from typer.main import get_command  # noqa: E402
 import attncalc  # noqa: E402
 from attncalc import problem  # noqa: E402
 from attncalc.cli.app import app  # noqa: E402
-from attncalc.problem.attention import KEYS as ATTENTION  # noqa: E402
-from attncalc.problem.attention import MEMORY_KEYS, SCALE_KEYS  # noqa: E402
+from attncalc.problem import attention, generation, heads, layers, masks, output, positions  # noqa: E402
 from attncalc.problem.files import KEYS as FILE  # noqa: E402
 from attncalc.problem.forms import KEYS as DRAWN  # noqa: E402
-from attncalc.problem.heads import EACH  # noqa: E402
-from attncalc.problem.masks import KEYS as MASK  # noqa: E402
-from attncalc.problem.positions import MAPPING as POSITION  # noqa: E402
+from attncalc.problem.schema import Key, Table  # noqa: E402
 from attncalc.problem.show import KEYS as SHOW  # noqa: E402
 
 EXIT = {
@@ -29,19 +26,42 @@ EXIT = {
     "2": "the call or a file can't be used; one line on standard error says where, what is wrong and what to do",
     "130": "interrupted",
 }
-# The tables of keys, each under what it is of.
-TABLES = [
-    ("Every file", problem.KEYS.keys),
-    ("kind: attention", ATTENTION.keys),
-    ("heads, each of a list", EACH.keys),
-    ("memory", MEMORY_KEYS.keys),
-    ("scale, as a mapping", SCALE_KEYS.keys),
-    ("mask, as a mapping", MASK.keys),
-    ("position, as a mapping", POSITION.keys),
-    *((f"kind: {name}", kind.keys.keys) for name, kind in problem.KINDS.items() if name != "attention"),
-    ("show", SHOW.keys),
-    ("a matrix from a file", FILE.keys),
-    ("a drawn matrix", DRAWN.keys),
+
+
+class Section(NamedTuple):
+    """The keys of one mapping, under a heading that says where it stands; or those that it adds to others."""
+
+    title: str
+    table: Table
+    besides: str = ""  # the keys that it has too, which stand elsewhere
+
+
+THROUGH = "those of kind: feed-forward, but for x and tokens"
+OF_LAYER = ", ".join(attention.FROM_THE_LAYER)
+SECTIONS = [
+    Section("Every file", problem.KEYS),
+    *(Section(f"kind: {name}", kind.keys) for name, kind in problem.KINDS.items()),
+    Section("heads, each of a list", heads.EACH),
+    Section("memory", attention.MEMORY_KEYS),
+    Section("scale, as a mapping", attention.SCALE_KEYS),
+    Section("mask, as a mapping", masks.KEYS),
+    Section("window of a mask, as a mapping", masks.WINDOW),
+    Section("position, as a mapping", positions.MAPPING),
+    Section("experts, each of the list", Table(()), THROUGH),
+    Section("layers of a model, each of the list", layers.LAYER),
+    Section(
+        "attention or cross_attention of a layer", layers.RESIDUAL, f"those of kind: attention, but for {OF_LAYER}"
+    ),
+    Section("feed_forward of a layer", layers.RESIDUAL, THROUGH),
+    Section("experts of a layer", layers.RESIDUAL, "those of kind: experts, but for x and tokens"),
+    Section("norm of a layer, or each of norms", layers.NORM),
+    Section("final_norm of a model", layers.FINAL_NORM),
+    Section("output of a model, as a mapping", output.OUTPUT),
+    Section("generate", generation.GENERATE),
+    Section("choose, as a mapping", generation.SAMPLE),
+    Section("show", SHOW),
+    Section("a matrix from a file", FILE),
+    Section("a drawn matrix", DRAWN),
 ]
 READING = """\
 A problem file is YAML in UTF-8. A matrix is a list of rows, or the word identity, or a mapping as below; vectors are
@@ -111,11 +131,18 @@ def _exit() -> Iterator[str]:
 
 def _schema() -> Iterator[str]:
     yield from (".SH DESCRIPTION", _text(" ".join(READING.split())), ".SH KEYS")
-    for title, keys in TABLES:
+    for title, table, besides in SECTIONS:
         yield f'.SS "{_text(title)}"'
-        for key in keys:
-            yield from (".TP", rf"\fB{_text(key.name)}\fR", _text(f"{key.doc[:1].upper()}{key.doc[1:]}."))
+        if besides:
+            yield _text(f"The keys here are {besides}{'; and' if table.keys else '.'}")
+        for key in table.keys:
+            yield from entry(key)
     yield from (".SH SEE ALSO", r"\fBattncalc\fR(1), \fBattncalc\-solve\fR(1)")
+
+
+def entry(key: Key) -> Iterator[str]:
+    """The lines of one key."""
+    yield from (".TP", rf"\fB{_text(key.name)}\fR", _text(f"{key.doc}."))
 
 
 def _text(text: str) -> str:

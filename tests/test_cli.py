@@ -145,6 +145,18 @@ def test_the_options_of_a_format_reach_it() -> None:
     assert rb"\documentclass" in attncalc("mask", "--causal", "-f", "latex").stdout
 
 
+@pytest.mark.parametrize(("part", "first", "last"), [
+    ("layer2", "layer2.feed_forward.W_1", "layer2.residual1"),
+    ("layer2.norm1", "layer2.norm1.mean", "layer2.norm1.normalised"),
+    ("attention", "layer1.attention.W_Q", "layer2.attention.O"),
+])  # fmt: skip
+def test_a_part_is_the_steps_that_stand_in_it(part: str, first: str, last: str) -> None:
+    page = json.loads(attncalc("solve", "problems/encoder-stack.yaml", "-f", "json", "--step", part).stdout)
+    ids = [step["id"] for step in page["steps"]]
+    assert (ids[0], ids[-1]) == (first, last) and all(f".{part}." in f".{id}" for id in ids)
+    assert attncalc("solve", "problems/encoder-stack.yaml", "--step", part[:-1]).returncode == 2
+
+
 def test_a_step_that_only_heads_have_is_shown_of_every_head() -> None:
     def shown(problem: str, *ids: str) -> list[str]:
         asked = [argument for id in ids for argument in ("--step", id)]

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import importlib.util
+import pkgutil
 import re
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+import attncalc.problem
+from attncalc.problem.schema import Table
 
 MAN = Path(__file__).resolve().parent.parent / "man"
 SPEC = importlib.util.spec_from_file_location("make_man", MAN / "make.py")
@@ -27,12 +32,20 @@ def test_there_is_no_other_page() -> None:
     assert {path.name for path in MAN.glob("*.[0-9]")} == set(PAGES)
 
 
-def test_every_key_of_the_schema_is_in_the_page_of_the_problem_file() -> None:
-    from attncalc.problem import KINDS
+def tables() -> Iterator[tuple[str, Table]]:
+    """Every table of keys, wherever it is: a key that no heading has can't be read by anyone."""
+    for module in pkgutil.iter_modules(attncalc.problem.__path__, "attncalc.problem."):
+        for name, value in vars(importlib.import_module(module.name)).items():
+            of_names = value if isinstance(value, dict) else {name: value}
+            yield from ((f"{module.name}.{name}", each) for each in of_names.values() if isinstance(each, Table))
 
-    for kind in KINDS.values():
-        for key in kind.keys.keys:
-            assert f"\\fB{make_man._text(key.name)}\\fR" in PAGES["attncalc-problem.5"]
+
+@pytest.mark.parametrize(("name", "table"), [
+    *tables(), *((f"kind: {name}", kind.keys) for name, kind in attncalc.problem.KINDS.items()),
+])  # fmt: skip
+def test_every_key_is_in_the_page_of_the_problem_file(name: str, table: Table) -> None:
+    for key in table.keys:
+        assert "\n".join(make_man.entry(key)) in PAGES["attncalc-problem.5"], (name, key.name)
 
 
 def test_every_command_has_a_page() -> None:

@@ -100,20 +100,37 @@ def test_every_option_is_in_the_readme() -> None:
             assert f"`{option}" in README or f"{option} " in README, option
 
 
-def test_every_id_of_a_step_of_attention_is_in_the_readme() -> None:
+# Where a step may be: what stands before the last part of its id, as the README's table says.
+PLACES = [
+    *("encoder", "decoder", "single", "attention", "cross_attention", "feed_forward", "experts", "final_norm"),
+    *("output", "loss", "parameters", "cache", "top_k"),
+    *(rf"{of}\d+" for of in ("step", "layer", "norm", "head", "token", "expert")),
+]
+
+
+def test_every_id_of_a_step_is_in_the_readme() -> None:
     from attncalc import load, solve
 
-    shipped = map(load, (ROOT / "problems").glob("*.yaml"))
-    problems = [problem for problem in shipped if problem.kind in ("attention", "softmax")]
-    ids = {re.sub(r"^head\d+\.", "", id) for problem in problems for id in solve(problem).steps}
-    ids |= {f"mask.{part}" for part in ("causal", "window", "padding", "keep", "hide", "add")}
-    assert {"mask", "W_O", "b_QKV", "head1.A"} - ids == {"head1.A"}
+    ids = {f"mask.{part}" for part in ("causal", "window", "padding", "keep", "hide", "add")}
+    for problem in map(load, (ROOT / "problems").glob("*.yaml")):
+        ids |= {re.sub(rf"^((?!output\.product)({'|'.join(PLACES)})\.)+", "", id) for id in solve(problem).steps}
+    assert {"mask", "W_O", "b_QKV", "next", "total", "head1.A"} - ids == {"head1.A"}
+    ids = {re.sub(r"^residual\d+", "residual1", id) for id in ids}
     assert {id for id in ids if f"`{id}`" not in README} == set()
+
+
+def test_every_place_of_a_step_is_in_the_readme() -> None:
+    for place in PLACES:
+        assert re.search(rf"`{place}\.", README), place
 
 
 def test_every_key_of_a_problem_is_in_the_readme() -> None:
     from attncalc.problem import KEYS, KINDS
+    from attncalc.problem.generation import GENERATE, SAMPLE
+    from attncalc.problem.layers import FINAL_NORM, LAYER, NORM, PARTS
+    from attncalc.problem.output import OUTPUT
     from attncalc.problem.show import KEYS as SHOW_KEYS
 
-    for key in (*KEYS.keys, *KINDS["attention"].keys.keys, *SHOW_KEYS.keys):
-        assert re.search(rf"`{key.name}`|`{key.name}:|^{key.name}:", README, re.MULTILINE), key.name
+    nested = (*PARTS.values(), LAYER, NORM, FINAL_NORM, OUTPUT, GENERATE, SAMPLE, SHOW_KEYS, KEYS)
+    for key in {key.name for table in (*nested, *(kind.keys for kind in KINDS.values())) for key in table.keys}:
+        assert re.search(rf"`{key}`|[`{{ ]{key}:|^{key}:", README, re.MULTILINE), key

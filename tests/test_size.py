@@ -1,5 +1,6 @@
 """Sizes of models: parameters from a plain list of matrices and from what others count, caches, charts, errors."""
 
+import dataclasses
 import itertools
 import json
 import re
@@ -15,6 +16,7 @@ from attncalc.errors import ProblemError
 from attncalc.layout import lay_out
 from attncalc.mechanisms import sized, solve
 from attncalc.problem import parse
+from attncalc.steps import Matrix
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -315,7 +317,9 @@ def test_the_command_prints_what_solve_prints():
     assert output("size", path, "--lang", "zh").stdout == output("solve", path, "--lang", "zh").stdout != ""
     refused = output("size", "problems/abc.yaml")
     assert (refused.returncode, refused.stdout) == (2, "") and refused.stderr.count("\n") == 1
-    assert refused.stderr.startswith("problems/abc.yaml: kind: ") and refused.stderr.endswith("kind: size\n")
+    assert refused.stderr.startswith("problems/abc.yaml: kind: ") and refused.stderr.endswith(
+        "give one of kind: size, encoder, decoder or encoder-decoder\n"
+    )
 
 
 def test_a_kind_that_says_its_size_is_sized(monkeypatch):
@@ -325,6 +329,124 @@ def test_a_kind_that_says_its_size_is_sized(monkeypatch):
     monkeypatch.setitem(mechanisms.SIZES, "softmax", size)
     read = sized(parse(b"kind: softmax\nx: [[1, 2, 3]]\n"))
     assert read.kind == "size" and solve(read).steps["parameters.total"].values.item() == 12
+
+
+# A model that is given by its matrices
+
+SHIPPED = [
+    "abc-block", "abc-block-pre", "decoder-modern", "generation", "generation-anew", "generation-drawn",
+    "i-love-you-model", "small-decoder",
+]  # fmt: skip
+
+
+def entries(given, skip=("H", "memory", "padding", "mask", "generate")):
+    """How many figures stand in all the matrices of a model, whatever they are called."""
+    if isinstance(given, Matrix):
+        return given.values.size
+    if isinstance(given, tuple):
+        return sum(map(entries, given))
+    if not dataclasses.is_dataclass(given):
+        return 0
+    return sum(entries(getattr(given, field.name)) for field in dataclasses.fields(given) if field.name not in skip)
+
+
+def sized_figures(text, folder=None):
+    return {id: step.values.item() for id, step in solve(sized(parse(text.encode(), folder=folder))).steps.items()}
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_the_parameters_of_a_model_are_the_figures_of_its_matrices(name):
+    read = problem.load(ROOT / "problems" / f"{name}.yaml")
+    assert solve(sized(read)).steps["parameters.total"].values.item() == entries(read.given)
+
+
+def model(kind, layer, **more):
+    keys = {"kind": kind, "H": "{random: normal, seed: 1}", "layers": f"[{layer}]", **more}
+    return "".join(f"{key}: {value}\n" for key, value in keys.items())
+
+
+ROW, SQUARE, WIDE, TALL = "[1, 2]", "[[1, 2], [3, 4]]", "[[1, 2, 3], [4, 5, 6]]", "[[1, 2], [3, 4], [5, 6]]"
+WEIGHTS = f"W_Q: {SQUARE}, W_K: {SQUARE}, W_V: {SQUARE}"
+BIASED = f"attention: {{{WEIGHTS}, b_Q: {ROW}, b_K: {ROW}, b_V: {ROW}}}"
+FULL = f"attention: {{{WEIGHTS}, W_O: {SQUARE}, b_Q: {ROW}, b_K: {ROW}, b_V: {ROW}, b_O: {ROW}}}"
+THROUGH = f"feed_forward: {{W_1: {WIDE}, W_2: {TALL}}}"
+THROUGH_BIASED = f"feed_forward: {{W_1: {WIDE}, b_1: [1, 2, 3], W_2: {TALL}, b_2: {ROW}}}"
+GATED = f"feed_forward: {{activation: swiglu, W_gate: {WIDE}, W_1: {WIDE}, W_2: {TALL}}}"
+EXPERTS = (
+    f"experts: {{router: {SQUARE}, top_k: 1, experts: [{{W_1: {WIDE}, W_2: {TALL}}}, {{W_1: {WIDE}, W_2: {TALL}}}]}}"
+)
+NORM = f"norm: {{place: pre, gain: {ROW}, bias: {ROW}}}"
+RMS = f"norm: {{kind: rms-norm, place: pre, gain: {ROW}}}"
+HEADS = f"attention: {{heads: [{{{WEIGHTS}}}, {{{WEIGHTS}}}], W_O: [[1, 2], [3, 4], [5, 6], [7, 8]]}}"
+
+
+@pytest.mark.parametrize("layer", [
+    f"{{attention: {{{WEIGHTS}}}}}", f"{{{BIASED}}}", f"{{{FULL}}}", f"{{{FULL}, {THROUGH_BIASED}, {NORM}}}",
+    f"{{{THROUGH}, repeat: 3, {RMS}}}", f"{{{BIASED}, {THROUGH_BIASED}}}", f"{{{GATED}, norm: {{place: post}}}}",
+    f"{{{HEADS}, {EXPERTS}, {NORM}, repeat: 2}}", f"{{{EXPERTS}}}", f"{{attention: {{{WEIGHTS}}}, {THROUGH_BIASED}}}",
+])  # fmt: skip
+@pytest.mark.parametrize("kind", ["encoder", "decoder"])
+def test_the_parameters_of_each_makeup_of_a_layer_are_counted(kind, layer):
+    text = model(kind, layer, H=SQUARE)
+    assert sized_figures(text)["parameters.total"] == entries(parse(text.encode()).given)
+
+
+def test_a_small_decoder_from_8_ids_to_50_scores():
+    read = problem.load(ROOT / "problems" / "small-decoder.yaml")
+    text = formats.render("text", lay_out(solve(sized(read)), read.show, "en", kind="size"))
+    found = [row[1] for row in rows(text)]
+    assert found[-1] == "[B, N, V] = [1, 8, 50]" and "[B, heads, N, N] = [1, 2, 8, 8]" in found
+
+
+def test_a_chart_has_no_output_of_an_attention_without_W_O():
+    text = model("encoder", f"{{attention: {{{WEIGHTS}}}}}", H=SQUARE)
+    sizes = sized(parse(text.encode()))
+    found = [row[1] for row in rows(formats.render("text", lay_out(solve(sizes), sizes.show, "en", kind="size")))]
+    assert found[-1] == "[B, N, heads×d_k] = [1, 2, 2]"
+
+
+def test_the_show_of_a_model_is_not_that_of_its_size():
+    text = model(
+        "encoder", f"{{attention: {{{WEIGHTS}}}}}", H=SQUARE, show="{detail: result, decimals: {layer1.attention.A: 2}}"
+    )
+    assert sized_figures(text)["parameters.total"] == 12
+
+
+UNSAID = [
+    ("encoder", f"{{attention: {{{WEIGHTS}}}}}, {{{THROUGH}}}", {}, "layers[2]: no heads, but the first layer"),
+    ("encoder", f"{{{THROUGH}}}, {{{GATED}}}", {}, "layers[2]: activation swiglu, but the first layer"),
+    ("encoder", f"{{{THROUGH}}}, {{{THROUGH_BIASED}}}", {}, "layers[2]: biases feed-forward, but the first layer"),
+    ("encoder", f"{{{THROUGH}, {NORM}}}, {{{THROUGH}}}", {}, "layers[2]: norm none, but the first layer"),
+    ("encoder", f"{{{BIASED}, {THROUGH}}}", {}, "layers[1]: attention has biases, but the feed-forward has none"),
+    ("encoder", f"{{attention: {{{WEIGHTS}, b_Q: {ROW}}}}}", {},
+     "layers[1]: attention: biases of some matrices only"),
+    ("encoder", f"{{{THROUGH}, norm: {{place: pre, gain: {ROW}}}}}", {}, "layers[1]: a norm with a gain"),
+    ("encoder", f"{{{THROUGH}}}", {"final_norm": f"{{gain: {ROW}, bias: {ROW}}}"}, "final_norm: parameters"),
+    ("encoder", f"{{{THROUGH}}}", {"output": f"{{W: {SQUARE}}}"}, "output: an encoder with an output"),
+    ("decoder", f"{{{THROUGH}}}", {"output": f"{{W: {SQUARE}}}"}, "output: words come out, but H goes in"),
+    ("decoder", f"{{{THROUGH}, cross_attention: {{{WEIGHTS}}}}}", {"memory": f"{{H: {SQUARE}}}"},
+     "layers[1]: a cross-attention"),
+    ("decoder", f"{{experts: {{router: {SQUARE}, top_k: 1}}}}", {}, "layers[1]: a router without experts"),
+    ("decoder", f"{{attention: {{W_Q: {WIDE}, W_K: {WIDE}, W_V: {SQUARE}}}}}", {}, "layers[1]: keys of width 3"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "layer", "more", "line"), UNSAID, ids=[line for *_, line in UNSAID])
+def test_a_model_that_no_size_says_is_refused_with_one_line(kind, layer, more, line):
+    read = parse(model(kind, layer, **{"H": SQUARE, **more}).encode())
+    with pytest.raises(ProblemError) as refused:
+        sized(read)
+    assert str(refused.value).startswith(f"<text>: {line}") and "; " in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_every_shipped_model_is_sized_or_refused_with_its_layer():
+    for path in sorted((ROOT / "problems").glob("*.yaml")):
+        read = problem.load(path)
+        if read.kind not in ("encoder", "decoder", "encoder-decoder") or path.stem in SHIPPED:
+            continue
+        with pytest.raises(ProblemError, match=r"layers\[\d\]"):
+            sized(read)
 
 
 # What is refused

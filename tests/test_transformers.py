@@ -65,3 +65,23 @@ def test_the_engine_agrees_with_plain_loops(kind):
         assert compare(worked(problem), by_loops(problem), 1e-11)
 
     agrees()
+
+
+@pytest.mark.parametrize(
+    ("kind", "part", "memory"),
+    [
+        ("encoder", "attention", ""),
+        ("decoder", "attention", ""),
+        ("decoder", "cross_attention", "memory: {H: [[1, 1], [0, 2]]}\n"),
+    ],
+)
+def test_a_layer_takes_heads_one_by_one_as_it_takes_them_side_by_side(kind, part, memory):
+    listed = "heads: [{W_Q: [[1], [2]], W_K: [[1], [0]], W_V: [[1], [1]]}, {W_Q: [[0], [1]], W_K: [[1], [1]], " \
+             "W_V: [[2], [1]]}]"  # fmt: skip
+    joined = "heads: 2, W_Q: [[1, 0], [2, 1]], W_K: [[1, 1], [0, 1]], W_V: [[1, 2], [1, 1]]"
+    head = f"kind: {kind}\nH: [[1, 2], [3, -4]]\n{memory}"
+    one, other = (
+        solve(parse(f"{head}layers: [{{{part}: {{{heads}, W_O: [[1, 2], [0, 1]]}}}}]\n".encode()))
+        for heads in (listed, joined)
+    )
+    assert one.result.values.tolist() == other.result.values.tolist()

@@ -11,7 +11,10 @@ from attncalc.cli.options import Format, Fragment, Lang, Maths, Output, Pager
 
 def size(
     problem: Annotated[
-        str, typer.Argument(metavar="PROBLEM", help="A problem file (YAML) of kind: size, or - for standard input.")
+        str,
+        typer.Argument(
+            metavar="PROBLEM", help="A problem file (YAML) of kind: size or of a model, or - for standard input."
+        ),
     ],
     format: Format = None,
     math: Maths = None,

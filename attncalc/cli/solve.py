@@ -25,7 +25,10 @@ def solve(
     rounding: Rounding = None,
     detail: Detail = None,
     step: Annotated[
-        list[str] | None, typer.Option("--step", metavar="ID", help="Show only this step (S, A, O); may be repeated.")
+        list[str] | None,
+        typer.Option(
+            "--step", metavar="ID", help="Show only this step (A), or those of a part (layer1); may be repeated."
+        ),
     ] = None,
     output: Output = None,
     pager: Pager = False,
@@ -49,12 +52,14 @@ def solve(
 
 
 def _steps(solution: Solution, id: str) -> list[Step]:
-    """The step of this id, or `result`; where there is none, the steps whose ids end with it: A is head1.A, head2.A."""
+    """The step of this id, or `result`; where there is none, the steps whose ids end with it: A is head1.A, head2.A;
+    where there is none of these either, the steps of the part that is called so: layer1 is layer1.norm1.mean, .."""
     if id == "result":
         return [solution.result]
     if id in solution.steps:
         return [solution.steps[id]]
-    found = [step for full, step in solution.steps.items() if full.endswith(f".{id}")]
+    ends = [step for full, step in solution.steps.items() if full.endswith(f".{id}")]
+    found = ends or [step for full, step in solution.steps.items() if f".{id}." in f".{full}"]
     if found and id:
         return found
     from difflib import get_close_matches

@@ -21,6 +21,7 @@ from attncalc.mechanisms.rotary import rotary_of_rows
 from attncalc.mechanisms.size import sizes
 from attncalc.mechanisms.softmax import softmax_alone
 from attncalc.problem import Problem
+from attncalc.problem.model_size import size_of
 from attncalc.problem.size import Size
 from attncalc.problem.source import either
 from attncalc.sheet import Sheet
@@ -48,7 +49,12 @@ MECHANISMS: dict[str, Callable[[Sheet, Any, Show], Step]] = {
     "size": sizes,
 }
 # What a problem of each kind is in numbers, for `attncalc size`.
-SIZES: dict[str, Callable[[Any], Size]] = {"size": lambda given: given}
+SIZES: dict[str, Callable[[Any], Size]] = {
+    "size": lambda given: given,
+    "encoder": size_of,
+    "decoder": size_of,
+    "encoder-decoder": size_of,
+}
 # What steps may be called: `show.decimals` may name one that a solution has no need of.
 NAMES = frozenset({"H", "memory", "W_Q", "W_K", "W_V", "W_QKV", "b_Q", "b_K", "b_V", "b_QKV", "Q", "K", "V", "product",
                    "Q.product", "K.product", "V.product", "output.product", "K_T", "S", "x",
@@ -80,11 +86,23 @@ def solve(problem: Problem, on_step: Callable[[str], object] | None = None) -> S
 
 
 def sized(problem: Problem) -> Problem:
-    """The problem of how large the model of a problem is. Raises ProblemError for a kind that has no model."""
+    """The problem of how large the model of a problem is. Raises ProblemError for a kind that has no model, and for a
+    model whose size can't be said in numbers of layers that are all alike."""
     if problem.kind not in SIZES:
         what = f"a problem of kind {problem.kind} says nothing of a model's size"
         raise ProblemError(problem.name, 0, 0, "kind", what, f"give one of kind: {either(list(SIZES))}")
-    return replace(problem, kind="size", given=SIZES[problem.kind](problem.given))
+    if problem.kind == "size":
+        return problem
+    try:
+        given = SIZES[problem.kind](problem.given)
+    except StepError as error:
+        raise _in_file(problem, error) from error
+    return replace(problem, kind="size", given=given, show=Show())  # its own show is of the steps of the model
+
+
+def _in_file(problem: Problem, error: StepError) -> ProblemError:
+    index = ",".join(str(k + problem.show.count_from) for k in error.index)
+    return ProblemError(problem.name, 0, 0, f"{error.step}[{index}]" if index else error.step, error.what, error.hint)
 
 
 def _worked(problem: Problem, on_step: Callable[[str], object] | None) -> Solution:
@@ -92,8 +110,7 @@ def _worked(problem: Problem, on_step: Callable[[str], object] | None) -> Soluti
     try:
         MECHANISMS[problem.kind](sheet, problem.given, problem.show)
     except StepError as error:
-        index = ",".join(str(k + problem.show.count_from) for k in error.index)
-        raise ProblemError(problem.name, 0, 0, f"{error.step}[{index}]", error.what, error.hint) from error
+        raise _in_file(problem, error) from error
     return sheet.solution()
 
 

@@ -64,7 +64,7 @@ class _Stack:
             self.box(f"{prefix}keys", "batch", "kv_heads", keys, "d_k", takes_memory=bool(over)),
             self.box(f"{prefix}weights", "batch", "heads", rows, keys),
             self.row("concat", "concat"),
-            *self.token("projected"),
+            *(self.token("projected") if self.given.W_O else []),
         ]
 
     def transformation(self) -> list[Box]:

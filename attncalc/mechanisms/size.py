@@ -114,11 +114,12 @@ def attention(sheet: Sheet, given: Size, known: Known) -> Step | None:
         _product("W_Q", "p_Q", d_model, heads, d_k),
         _product("W_K", "p_K", d_model, kv_heads, d_k),
         _product("W_V", "p_V", d_model, kv_heads, d_k),
-        _product("W_O", "p_O", heads, d_k, d_model),
     ]
+    if given.W_O:
+        pieces.append(_product("W_O", "p_O", heads, d_k, d_model))
     if given.biases == "yes":
-        law = slot(0) * slot(1) + number(2.0) * slot(2) * slot(1) + slot(3)
-        pieces.append(Piece("attention_biases", "p_b", law, (heads, d_k, kv_heads, d_model)))
+        law, of = slot(0) * slot(1) + number(2.0) * slot(2) * slot(1), (heads, d_k, kv_heads)
+        pieces.append(Piece("attention_biases", "p_b", *((law + slot(3), (*of, d_model)) if given.W_O else (law, of))))
     with sheet.group("attention_size", prefix="parameters", order="by line"):
         one = _added(sheet, "one_attention", "p_A", pieces)
         # The decoder of an encoder-decoder has two in a layer, its own and that over the encoder's output.

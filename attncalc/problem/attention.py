@@ -145,12 +145,12 @@ KEYS = Table(
 
 
 # What a layer gives its attention, which can't be said there.
-_FROM_THE_LAYER = (*WORDS, "tokens", "H", "memory", "Q", "K", "V", "S", "A", "position")
+FROM_THE_LAYER = (*WORDS, "tokens", "H", "memory", "Q", "K", "V", "S", "A", "position")
 
 
 def attention_of_layer(source: Source, said: Reading, inputs: Inputs) -> Attention:
     """The Attention of a layer, which gets its rows from there. Raises ProblemError as `attention` does."""
-    for name in _FROM_THE_LAYER:
+    for name in FROM_THE_LAYER:
         if name in said:
             what = "not used in a layer, whose rows come from below"
             raise source.error(said.at(name), name, what, "say it of the whole, outside layers, or leave it out")

@@ -30,6 +30,11 @@ class FeedForward:
     b_gate: Matrix | None = None
 
     @property
+    def d_ff(self) -> int:
+        """The width of the hidden layer."""
+        return int(self.W_1.values.shape[1 if self.orientation == "in-out" else 0])
+
+    @property
     def width(self) -> int:
         """Of the rows that come out."""
         return int(self.W_2.values.shape[1 if self.orientation == "in-out" else 0])

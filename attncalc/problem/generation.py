@@ -42,7 +42,7 @@ def _draw(text: str) -> tuple[float, str]:
 
 
 _DRAWS = Entries(_draw, FIGURES.array, low=0, high=0)
-_SAMPLE = Table((
+SAMPLE = Table((
     Key("sample", lambda source, node, path: row_vector(source, node, path, _DRAWS), None,
         "draws from 0 up to 1, one a step: the first word whose probabilities up to it add up to more"),
 ))  # fmt: skip
@@ -51,7 +51,7 @@ _SAMPLE = Table((
 def _choose(source: Source, node: Node, path: str) -> Matrix | None:
     """greedy, or {sample: [0.3, 0.8]}."""
     if isinstance(node, MapNode):
-        said = _SAMPLE.read(source, node, path)
+        said = SAMPLE.read(source, node, path)
         if not isinstance(said["sample"], Matrix):
             raise source.error(node, path, "says no draws", "write {sample: [0.3, 0.8]}")
         return said["sample"]

@@ -48,25 +48,25 @@ class Layer:
     number: int
 
 
-_RESIDUAL = Table((Key("residual", switch, True, "no: the rows that go in are not added to what comes out"),))
+RESIDUAL = Table((Key("residual", switch, True, "no: the rows that go in are not added to what comes out"),))
 _PLACE = choice("pre", "post")
-_NORM = Table((
+NORM = Table((
     Key("kind", choice("layer-norm", "rms-norm"), "layer-norm", "layer-norm or rms-norm"),
     Key("place", _PLACE, None, "pre: before each part; post: after each residual"),
 )) + norms.LAYER_NORM  # fmt: skip
-FINAL_NORM = Table((_NORM.keys[0],)) + norms.LAYER_NORM
+FINAL_NORM = Table((NORM.keys[0],)) + norms.LAYER_NORM
 
 
 def _norms(source: Source, node: Node, path: str) -> tuple[Reading, ...]:
     """A list of norms, one a part."""
     if not isinstance(node, ListNode) or not node.items:
         raise source.error(node, path, "must be a list of norms, one a part", "write [{place: pre}, {place: pre}]")
-    return tuple(_NORM.read(source, item, source.cell(path, k)) for k, item in enumerate(node.items))
+    return tuple(NORM.read(source, item, source.cell(path, k)) for k, item in enumerate(node.items))
 
 
-LAYER_ATTENTION = ATTENTION + _RESIDUAL
-LAYER_FEED_FORWARD = FEED_FORWARD + _RESIDUAL
-LAYER_EXPERTS = EXPERTS + _RESIDUAL
+LAYER_ATTENTION = ATTENTION + RESIDUAL
+LAYER_FEED_FORWARD = FEED_FORWARD + RESIDUAL
+LAYER_EXPERTS = EXPERTS + RESIDUAL
 PARTS = {
     "attention": LAYER_ATTENTION, "cross_attention": LAYER_ATTENTION, "feed_forward": LAYER_FEED_FORWARD,
     "experts": LAYER_EXPERTS,
@@ -76,7 +76,7 @@ LAYER = Table((
     Key("cross_attention", nested(LAYER_ATTENTION), None, "likewise, but keys and values come from the memory"),
     Key("feed_forward", nested(LAYER_FEED_FORWARD), None, "as kind: feed-forward, without x"),
     Key("experts", nested(LAYER_EXPERTS), None, "as kind: experts, without x, instead of a feed-forward"),
-    Key("norm", nested(_NORM), None, "{kind, place, eps, ..}: the norm of each part, place: pre or post"),
+    Key("norm", nested(NORM), None, "{kind, place, eps, ..}: the norm of each part, place: pre or post"),
     Key("norms", _norms, (), "a list of such, one a part, where they differ"),
     Key("repeat", whole(1, MOST_LAYERS), 1, "how many layers there are of this kind, one above the other"),
 ))  # fmt: skip

@@ -65,7 +65,7 @@ def window(source: Source, node: Node, path: str) -> tuple[int, int]:
     if not isinstance(node, MapNode):
         count: int = whole(1, FARTHEST)(source, node, path)
         return count - 1, count - 1
-    said = _WINDOW.read(source, node, path)
+    said = WINDOW.read(source, node, path)
     for name in ("before", "after"):
         if name not in said:
             raise source.error(node, f"{path}.{name}", "missing", "write {before: 2, after: 0}")
@@ -76,7 +76,7 @@ def _parts(key: str) -> partial[tuple[Part, ...]]:
     return partial(mask_entries.parts, key=key, name=f"mask.{key}")
 
 
-_WINDOW = Table((
+WINDOW = Table((
     Key("before", whole(0, FARTHEST), None, "keys before the query's own"),
     Key("after", whole(0, FARTHEST), None, "keys after it"),
 ))  # fmt: skip

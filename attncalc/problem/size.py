@@ -45,6 +45,7 @@ class Size:
     memory_length: int | None = None
     batch: int = 1
     bytes: str = "2"  # as written
+    W_O: bool = True  # whether an attention has one; only a model that is given by its matrices may have none
 
     @property
     def parts(self) -> int:

@@ -116,12 +116,19 @@ def operands(start: Start, said: Reading, heads: Heads) -> list[Operand]:
             found.append(Operand(name, name, said.at(name), said[name], _axes(AXES, name, transposed)))
         if name == "H" and memory and "H" in memory:
             found.append(Operand("memory.H", "memory.H", memory.at("H"), memory["H"], AXES["memory.H"]))
-        if name == "H":
-            for number, (path, head) in enumerate(heads.each, start=1):
-                for key in (key for key in AXES_OF_HEAD if key in head):
-                    axes = _axes(AXES_OF_HEAD, key, transposed)
-                    found.append(Operand(f"heads[{number}].{key}", f"{path}.{key}", head.at(key), head[key], axes))
-    return found
+    return [*found, *_of_heads(heads, transposed)]
+
+
+def _of_heads(heads: Heads, transposed: bool) -> list[Operand]:
+    """The matrices of heads that are given one by one."""
+    return [
+        Operand(
+            f"heads[{number}].{key}", f"{path}.{key}", head.at(key), head[key], _axes(AXES_OF_HEAD, key, transposed)
+        )
+        for number, (path, head) in enumerate(heads.each, start=1)
+        for key in AXES_OF_HEAD
+        if key in head
+    ]
 
 
 def cut_in_three(sizes: Sizes, heads: Heads, d_k: int | None) -> None:
