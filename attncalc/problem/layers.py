@@ -48,7 +48,10 @@ class Layer:
     number: int
 
 
-_RESIDUAL = Table((Key("residual", switch, True, "no: the rows that go in are not added to what comes out"),))
+_RESIDUAL = Table(
+    (Key("residual", switch, True, "no: the rows that go in are not added to what comes out"),),
+    elsewhere={name: "the layer, beside its parts" for name in ("norm", "norms", "repeat")},
+)
 _PLACE = choice("pre", "post")
 _NORM = Table((
     Key("kind", choice("layer-norm", "rms-norm"), "layer-norm", "layer-norm or rms-norm"),
