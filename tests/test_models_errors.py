@@ -3,9 +3,9 @@ that names the place, both figures, and what to do. None of them ends in a figur
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Callable, Iterator
-from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +49,7 @@ BASES = {"encoder": ENCODER, "decoder": DECODER, "writer": WRITER, "mixed": MIXE
 
 def changed(problem: Any, path: str, value: Any) -> Any:
     """The same with something else (nothing, where it is None) at a path like layers.0.attention.W_Q."""
-    problem = deepcopy(problem)
+    problem = json.loads(json.dumps(problem))  # nothing in it is there twice
     *within, last = [int(part) if part.isdigit() else part for part in path.split(".")]
     at = problem
     for part in within:
@@ -101,7 +101,8 @@ MISFITS = [
     ("writer", "output.W", I3, "output.W", "3 rows (3 × 3), but embedding has 2 columns (3 × 2, line 3)"),
     ("writer", "output.top_k", 4, "output.top_k", "4 is not a whole number from 1 to 3"),
     ("writer", "output.top_k", 0, "output.top_k", "0 is not a whole number from 1 to 3"),
-    ("writer", "position.table", [[0, 1]], "generate.steps", "2 positions, but position.table has 1 row"),
+    ("writer", "position.table", [[0, 1]], "position.table",
+     "1 row (1 × 2), but there are 2 positions: generate has 2 positions"),
     ("writer", "generate.steps", 0, "generate.steps", "0 is not a whole number"),
     ("writer", "generate.stop", "d", "generate.stop", '"d" is not in the vocabulary'),
     ("writer", "generate.from", ["d"], "generate.from[1]", '"d" is not in the vocabulary'),
