@@ -88,6 +88,9 @@ MISFITS = [
     ("encoder", "final_norm.gain", [1, 2, 3], "final_norm.gain", f"3 columns (1 × 3), but {BEFORE}"),
     ("encoder", "output.W", I3, "output.W", f"3 rows (3 × 3), but {BEFORE}"),
     ("encoder", "layers.0.attention.heads", 3, "layers[1].attention.heads", "3, but W_Q has 2 columns"),
+    ("encoder", "layers.0.attention", {"heads": [{"W_Q": I3, "W_K": I2, "W_V": I2}]}, "layers[1].attention.heads[1].W_Q",
+     f"3 rows (3 × 3), but {BEFORE}"),
+    ("encoder", "layers.0.attention", {"heads": [{"W_Q": I2, "W_K": I2}]}, "layers[1].attention.heads[1].W_V", "missing"),
     ("encoder", "padding", [1, 1, 0], "padding", "3 columns (1 × 3), but H has 2 rows"),
     ("encoder", "tokens", ["a"], "tokens", "1 label, but H has 2 rows"),
     ("encoder", "targets", [0], "targets", "1 target, but H has 2 rows"),
@@ -120,6 +123,17 @@ def test_what_does_not_fit_is_named_with_both_figures(name: str, path: str, valu
     error = refusal(changed(BASES[name], path, value))
     assert error.path == at and error.what.startswith(what)
     assert error.line and error.column and "\n" not in str(error)
+
+
+def test_heads_may_be_a_list_in_a_layer() -> None:
+    """Each by itself, or each with a part of the columns; they give what whole matrices give."""
+    whole = {"heads": 2, "W_Q": I2, "W_K": I2, "W_V": I2}
+    each = {"heads": [{f"W_{name}": rows for name in "QKV"} for rows in ([[1], [0]], [[0], [1]])]}
+    cut = {"heads": [{f"W_{name}": [[1]] for name in "QKV"}] * 2, "split": "input"}
+    first, *others = (
+        solve(parse(text_of(changed(ENCODER, "layers.0.attention", said)).encode())) for said in (whole, each, cut)
+    )
+    assert all((other.result.values == first.result.values).all() for other in others)
 
 
 def test_a_key_of_the_layer_within_a_part_is_sent_there() -> None:
