@@ -11,7 +11,9 @@ from typing import Any
 
 import pytest
 import yaml
-from random_transformers import text_of
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from random_transformers import problems, text_of
 
 from attncalc.cli.output import render
 from attncalc.errors import AttncalcError, ProblemError
@@ -158,6 +160,18 @@ def test_what_a_norm_normalises_may_be_anything() -> None:
 def test_a_mixture_of_experts_in_a_layer_has_its_section() -> None:
     read = parse(text_of(MIXED).encode())
     assert "Mixture of experts" in render(read, solve(read), format="text", lang="en")
+
+
+@pytest.mark.parametrize("kind", ["encoder", "decoder", "generation", "encoder-decoder", "experts", "output", "loss"])
+def test_whatever_is_worked_has_its_page(kind: str) -> None:
+    @settings(max_examples=3)
+    @given(problems(kind), st.sampled_from(["text", "markdown", "latex", "html"]))
+    def laid_out(problem: dict[str, Any], format: str) -> None:
+        assume(problem["kind"] != "output" or "probabilities" not in problem)
+        read = parse(text_of(problem).encode())
+        assert render(read, solve(read), format=format, lang="zh")
+
+    laid_out()
 
 
 # Whatever is changed
