@@ -25,6 +25,7 @@ TIE = 1e-9  # of a unit
 NOISE = 1e-14  # of a matrix's largest figure: a sum that cancels to less than this is 0
 _SAFE = 1e6  # units; above it, float64 does not resolve a TIE well enough and Decimal takes over
 MINUS_INFINITY = "-∞"
+_LEAST = 308  # decimals, of which float64 has no smaller unit: what it says of 1e-320 is noise
 _MOST_DECIMALS = 12  # of a product of carried figures; more are not written out
 
 
@@ -64,10 +65,15 @@ class Figures(Protocol):
     def rows_sum_to_one(self) -> bool: ...
 
 
+def _units(places: int) -> float:
+    """How many units of so many decimals 1 has."""
+    return 10.0 ** min(places, _LEAST)
+
+
 def rounded(values: Floats, places: int, ties: str = "half-up") -> Floats:
     """Each figure rounded to `places` decimals, as the float64 next to that decimal; ±inf stays as it is."""
     values = np.asarray(values, dtype=np.float64)
-    scale = 10.0**places
+    scale = _units(places)
     with np.errstate(over="ignore", invalid="ignore"):  # of ±inf, and of figures that go to Decimal
         size = np.abs(values) * scale
         floor = np.floor(size)
@@ -102,7 +108,7 @@ def apportioned(values: Floats, places: int, ties: str = "half-up") -> Floats:
     is rounded figure by figure. Source: the method of Hamilton, as in M. L. Balinski and H. P. Young, Fair
     Representation (1982), chapter 3.
     """
-    scale = 10.0**places
+    scale = _units(places)
     result = rounded(values, places, ties)
     for i, row in enumerate(values):
         size = row * scale
@@ -118,8 +124,8 @@ def apportioned(values: Floats, places: int, ties: str = "half-up") -> Floats:
 def snapped(values: Floats, places: int) -> Floats:
     """Figures that are known to be decimals of so many places, rid of the noise of float64; long ones as they are."""
     with np.errstate(over="ignore", invalid="ignore"):
-        units = np.rint(values * 10.0**places)
-        return np.where(np.abs(units) < 2.0**52, units / 10.0**places, values)
+        units = np.rint(values * _units(places))
+        return np.where(np.abs(units) < 2.0**52, units / _units(places), values)
 
 
 def decimals_of(texts: Texts) -> int:
@@ -141,7 +147,7 @@ def fits(values: Floats, places: int, noise: float = NOISE) -> Flags:
     """
     finite = np.isfinite(values)
     with np.errstate(over="ignore", invalid="ignore"):
-        size = np.abs(values) * 10.0**places
+        size = np.abs(values) * _units(places)
         nearest = np.rint(size)
         off = np.abs(size - nearest)
         largest = size[finite].max(initial=0.0)
@@ -186,7 +192,7 @@ def digits(values: Floats, places: int) -> Texts:
     lines = (template % tuple(values.ravel().tolist())).split("\n")
     texts: Texts = np.array(lines, dtype=object).reshape(values.shape)
     with np.errstate(over="ignore"):
-        large = np.abs(values) * 10.0**places > 2.0**53
+        large = np.abs(values) * _units(places) > 2.0**53
     for place in zip(*np.nonzero(large), strict=True):  # more digits than float64 holds: those of its shortest decimal
         value = float(values[place])
         texts[place] = MINUS_INFINITY if value == -np.inf else f"{Decimal(repr(value)):.{places}f}"

@@ -15,13 +15,13 @@ from attncalc.steps import Step
 class Look:
     """`work`: its rows are worked out (`rows`), each cell (`cells`), each row as a sum of vectors (`weighted sum`), its
     one figure (`figure`), or nothing beyond its formula (`none`). `row` names its rows and `line` its line in a group
-    that goes row by row, as keys of the wording (no `line` where it is never in one). `reading` says in words what its
-    rows say. `beside`: given ones stand side by side; `labelled`: copied ones have their labels. `called`: what its
-    figures are that should add up to 1."""
+    that goes row by row, as keys of the wording (any step may be what such a group works on). `reading` says in words
+    what its rows say. `beside`: given ones stand side by side; `labelled`: copied ones have their labels. `called`:
+    what its figures are that should add up to 1."""
 
     work: str = "rows"
     row: str = "row.other"
-    line: str = ""
+    line: str = "lines.input"
     reading: Callable[[Page, Step], tuple[Prose, ...]] | None = None
     beside: bool = False
     called: str = "called.weights"
@@ -47,13 +47,13 @@ LOOKS = {
     "weights": Look(line="lines.weights", reading=readings.weights),
     "given_weights": Look(line="lines.given", reading=readings.weights),
     "weighted_sum": Look("weighted sum"),
-    "input": Look(line="lines.input", row="row.other"),
+    "input": Look(),
     "place": Look(beside=True),
     "ids": Look("none", beside=True, labelled=True),
     "next": Look("rows"),
     "draw": Look(),
     "passed": Look(),
-    "residual": Look(line="lines.input"),
+    "residual": Look(),
     "gain": Look(line="lines.gain", beside=True),
     "bias": Look(line="lines.bias", beside=True),
     "mean": Look(line="lines.mean"),

@@ -91,7 +91,8 @@ KINDS = {
 def _kind(source: Source, node: Node, path: str) -> str:
     name = scalar(source, node, path, "a kind")
     if name not in KINDS:
-        raise source.error(node, path, f"unknown kind {short(name)}", nearest(name, list(KINDS)))
+        hint = nearest(name, list(KINDS)) or f"give {either(list(KINDS))}"
+        raise source.error(node, path, f"unknown kind {short(name)}", hint)
     return name
 
 

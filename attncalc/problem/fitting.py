@@ -113,12 +113,13 @@ def fitted(
                    sliced=said["split"] == "input"),
         dividers={name: (said.at(at), at) for name in ("heads", "kv_heads")
                   if (at := name if name in said else "heads") in said},
-        facts=(*(inputs.facts if inputs else ()), *_facts(said, memory), *(words.facts if words else [])),
+        settled=inputs.facts if inputs else (),
+        facts=(*_facts(said, memory), *(words.facts if words else [])),
         defaults=(("d_v", "d_k"), ("d_out", "d_model"), ("positions", "n")),
         derive=partial(cut_in_three, heads=heads, d_k=said["d_k"]),
     )  # fmt: skip
     sizes.solve()
-    found = [*_tokens(said, memory, sizes), *(words.mismatches(sizes) if words else []), *sizes.mismatches(),
+    found = [*labels_mismatched(said, memory, sizes), *(words.mismatches(sizes) if words else []), *sizes.mismatches(),
              *_d_k(said, heads, sizes), *position.mismatches(sizes)]  # fmt: skip
     if found:
         first, *others = found
@@ -151,7 +152,8 @@ def _facts(said: Reading, memory: Reading | None) -> list[Fact]:
     return found
 
 
-def _tokens(said: Reading, memory: Reading | None, sizes: Sizes) -> list[Mismatch]:
+def labels_mismatched(said: Reading, memory: Reading | None, sizes: Sizes) -> list[Mismatch]:
+    """More or fewer labels than rows: those of `said`, n, and of a memory, m."""
     found = []
     for path, reading, dimension in (("tokens", said, "n"), ("memory.tokens", memory, "m")):
         if reading is not None and reading["tokens"] is not None and len(reading["tokens"]) != sizes[dimension]:

@@ -29,7 +29,7 @@ class Head:
 
 @dataclass(frozen=True)
 class Heads:
-    """How many heads there are; `each` holds what is given of them one by one, with its path."""
+    """How many heads there are; `each` holds what is given of them one by one, with its path in the attention."""
 
     count: int = 1
     kv_count: int = 1
@@ -40,7 +40,7 @@ class SaidHeads(NamedTuple):
     """What `heads` says: a number, or a list."""
 
     number: int
-    each: tuple[tuple[str, Reading], ...] = ()
+    each: tuple[Reading, ...] = ()
 
 
 EACH = Table((
@@ -61,14 +61,14 @@ def heads(source: Source, node: Node, path: str) -> SaidHeads:
         return SaidHeads(_count(source, node, path))
     if not node.items:
         raise source.error(node, path, "an empty list", "give a number, or a mapping a head: {W_Q: .., W_K: ..}")
-    places = [source.cell(path, index) for index in range(len(node.items))]
-    each = [(place, EACH.read(source, item, place)) for place, item in zip(places, node.items, strict=True)]
+    each = [EACH.read(source, item, source.cell(path, index)) for index, item in enumerate(node.items)]
     return SaidHeads(len(each), tuple(each))
 
 
 def check_heads(source: Source, said: Reading) -> Heads:
     """Both numbers of heads, and that each head of a list has what it needs."""
-    count, each = said["heads"]
+    count = said["heads"].number
+    each = tuple((source.cell("heads", index), head) for index, head in enumerate(said["heads"].each))
     kv_count = count if said["kv_heads"] is None else said["kv_heads"]
     if count % kv_count:
         there_are = f"there is {count} head" if count == 1 else f"there are {count} heads"

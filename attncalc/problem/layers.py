@@ -48,7 +48,10 @@ class Layer:
     number: int
 
 
-RESIDUAL = Table((Key("residual", switch, True, "no: the rows that go in are not added to what comes out"),))
+RESIDUAL = Table(
+    (Key("residual", switch, True, "no: the rows that go in are not added to what comes out"),),
+    elsewhere=dict.fromkeys(("norm", "norms", "repeat"), "the layer, beside its parts"),
+)
 _PLACE = choice("pre", "post")
 NORM = Table((
     Key("kind", choice("layer-norm", "rms-norm"), "layer-norm", "layer-norm or rms-norm"),

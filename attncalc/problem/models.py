@@ -9,7 +9,7 @@ import yaml
 from attncalc.problem import embedding, positions
 from attncalc.problem.attention import MEMORY_KEYS
 from attncalc.problem.embedding import Words
-from attncalc.problem.fitting import Inputs
+from attncalc.problem.fitting import Inputs, labels_mismatched
 from attncalc.problem.generation import GENERATE, Generation, generation
 from attncalc.problem.layers import FINAL_NORM, Layer, Rows, layers, norm_of, stacked
 from attncalc.problem.mask_entries import padding
@@ -177,8 +177,12 @@ class _Stack:
         if memory is not None:
             needed(source.inside("memory"), memory, "H", "[[1, 0], [0, 1]]")
             given.append(Operand("memory.H", "memory.H", memory.at("H"), memory["H"], ("m", "d_memory")))
+            if not any("cross_attention" in layer for layer in said["layers"]):
+                what = "not used where no layer has a cross_attention"
+                raise source.error(said.at("memory"), "memory", what, "give one cross_attention: {..}, or leave it out")
         sizes = fitted(source, said, given, labels=(("tokens", "n"),), facts=facts, defaults=[("positions", "n")])
         mismatches = [*(self.words or self.lookup).mismatches(sizes)] if self.lookup else []
+        mismatches += labels_mismatched(said, memory, sizes)
         for mismatch in (*mismatches, *asked.mismatches(sizes)):
             raise source.error(mismatch.node, mismatch.path, mismatch.what)
         if self.generate and asked.kind == "learned" and sizes["positions"] < self.generate.longest:

@@ -26,13 +26,13 @@ def fitted(
     source: Source, said: Reading, given: Sequence[Operand], *, labels: Sequence[tuple[str, str]] = (),
     facts: Sequence[Fact] = (), defaults: Sequence[tuple[str, str]] = (),
 ) -> Sizes:  # fmt: skip
-    """Every matrix with its size, where all fit one another and the `labels` (a key and what it labels). Raises
-    ProblemError."""
+    """Every matrix with its size, where all fit the `facts`, one another and the `labels` (a key and what it labels).
+    Raises ProblemError."""
     labelled = [(name, dimension, said[name]) for name, dimension in labels if said[name] is not None]
     counts = [Fact(dimension, len(texts), f"{name} has {counted(len(texts), 'label')}")
               for name, dimension, texts in labelled]  # fmt: skip
     one = Fact("one", 1, "it is one row")
-    sizes = Sizes(source, list(given), {"one": Dimension("one")}, facts=(one, *facts, *counts),
+    sizes = Sizes(source, list(given), {"one": Dimension("one")}, settled=tuple(facts), facts=(one, *counts),
                   defaults=tuple(defaults))  # fmt: skip
     sizes.solve()
     for name, dimension, texts in labelled:

@@ -93,6 +93,7 @@ class Mismatch(NamedTuple):
 class Sizes:
     """The operands of a problem with the sizes of their dimensions.
 
+    `settled` are facts of the surroundings, which matrices are held against; other `facts` are what no matrix says.
     `dividers` are the places of heads and kv_heads; `defaults` are dimensions that are as large as another where
     nothing else says it; `derive` is called when sizes were learnt, and may `put` more.
     """
@@ -101,6 +102,7 @@ class Sizes:
     operands: list[Operand]
     dimensions: Mapping[str, Dimension]
     dividers: Mapping[str, tuple[Node, str]] = field(default_factory=dict)
+    settled: tuple[Fact, ...] = ()
     facts: tuple[Fact, ...] = ()
     defaults: tuple[tuple[str, str], ...] = ()
     derive: Callable[[Sizes], None] = lambda sizes: None
@@ -132,9 +134,9 @@ class Sizes:
 
     def solve(self) -> None:
         """Give every operand its matrix. Raises ProblemError for one whose size nothing says."""
+        self._take(self.settled)
         self._learn()
-        for fact in self.facts:
-            self.put(fact.dimension, fact.size, None, fact=fact.shown)
+        self._take(self.facts)
         while True:
             self._learn()
             if self._fit():
@@ -158,6 +160,10 @@ class Sizes:
 
     def _of(self, dimension: str) -> Dimension:
         return self.dimensions.get(dimension, Dimension(dimension))
+
+    def _take(self, facts: tuple[Fact, ...]) -> None:
+        for fact in facts:
+            self.put(fact.dimension, fact.size, None, fact=fact.shown)
 
     def _learn(self) -> None:
         for operand in self.operands:

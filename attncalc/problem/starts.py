@@ -108,27 +108,28 @@ def start_in_layer(source: Source, said: Reading) -> Start:
 def operands(start: Start, said: Reading, heads: Heads) -> list[Operand]:
     """The matrices of a problem with their dimensions as they are stored."""
     transposed = said["orientation"] == "out-in"
-    found = []
     memory: Reading | None = said["memory"]
     names = (*start.needs, *start.may, "W_O", "b_O")
+    of_heads = _of_heads(heads, transposed)
+    found = [] if "H" in names else of_heads  # in a layer H comes from below
     for name in names:
         if name in said:
             found.append(Operand(name, name, said.at(name), said[name], _axes(AXES, name, transposed)))
         if name == "H" and memory and "H" in memory:
             found.append(Operand("memory.H", "memory.H", memory.at("H"), memory["H"], AXES["memory.H"]))
-    return [*found, *_of_heads(heads, transposed)]
+        if name == "H":
+            found += of_heads
+    return found
 
 
 def _of_heads(heads: Heads, transposed: bool) -> list[Operand]:
-    """The matrices of heads that are given one by one."""
+    """The matrices of a list of heads."""
     return [
-        Operand(
-            f"heads[{number}].{key}", f"{path}.{key}", head.at(key), head[key], _axes(AXES_OF_HEAD, key, transposed)
-        )
+        Operand(f"heads[{number}].{key}", f"{path}.{key}", head.at(key), head[key],
+                _axes(AXES_OF_HEAD, key, transposed))
         for number, (path, head) in enumerate(heads.each, start=1)
-        for key in AXES_OF_HEAD
-        if key in head
-    ]
+        for key in AXES_OF_HEAD if key in head
+    ]  # fmt: skip
 
 
 def cut_in_three(sizes: Sizes, heads: Heads, d_k: int | None) -> None:
