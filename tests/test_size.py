@@ -449,6 +449,17 @@ def test_every_shipped_model_is_sized_or_refused_with_its_layer():
             sized(read)
 
 
+def test_an_encoder_and_a_decoder_have_one_matrix_of_words_or_three_and_widths_in_common():
+    text = (ROOT / "problems" / "i-love-you-model.yaml").read_text("utf-8")
+    tied = re.sub(r"  output:\n    W: .*", "  output: tied", text)
+    parameters = [sized_figures(each)["parameters.embedding"] for each in (text, tied)]
+    assert parameters == [3 * 8 * 4, 8 * 4]
+    placed = text.replace("position: sinusoidal", "position: {kind: learned, table: {random: integers, from: 0, to: 1, "
+                          "seed: 1, rows: 9}}", 1)  # fmt: skip
+    with pytest.raises(ProblemError, match="decoder: no positions, but the encoder has positions 9"):
+        sized(parse(placed.encode()))
+
+
 # What is refused
 
 ERRORS = [
