@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from attncalc.blocks import Block, Document, Prose, Section
+from attncalc.layout import generation
 from attncalc.layout.closing import against_exact, formulas
 from attncalc.layout.conventions import conventions
 from attncalc.layout.kinds import given, lay_step
@@ -82,7 +83,9 @@ def _section(page: Page, group: Group, wanted: set[Step], whole: bool, anchor: s
 
 
 def _title(page: Page, group: Group) -> Prose:
-    """Head 2; or, of a group about one row, Token 2 (B)."""
+    """Head 2; of a group about one row, Token 2 (B); of a step of generation, Step 2: after <s>, I."""
+    if group.key == "step":
+        return generation.title(page, group)
     if group.axis and group.number:
         return page.row_name(f"sections.{group.key}", group.axis, group.number - 1)
     return page.say(f"sections.{group.key}", n=group.number or "")

@@ -92,6 +92,7 @@ def _equal_cells(page: Page, step: Step, cells: list[tuple[int, int]]) -> Math:
 
 
 REMARKS = {
+    "next_word": Lay(generation.next_word, always=True),
     "generation": Lay(generation.table, always=True),
     "same_as_pass": Lay(generation.same, always=True),
     "relative": Lay(relative),

@@ -47,13 +47,13 @@ def _row(page: Page, steps: Sequence[Step], wanted: Sequence[Step], i: int) -> l
 
 
 def _inputs(wanted: Sequence[Step], needed: set[Step], i: int) -> list[Step]:
-    """What the wanted steps work on and are not themselves, in the order of use."""
+    """What the wanted steps work on and are not themselves, in the order of use; a gain has been given once for all."""
     outside: list[Step] = []
     for step in wanted:
         if step in needed:
             copied = isinstance(step.operands[0], Map) and step.operands[0].copies(i)
             operands = step.operands[0].operands[:1] if copied else step.operands
-            outside += [operand for operand in operands if operand not in wanted]
+            outside += [operand for operand in operands if operand not in wanted and look(operand).line]
     return list(dict.fromkeys(outside))
 
 

@@ -110,10 +110,13 @@ def refuse_empty_rows(step: Step, something: Flags) -> None:
         raise StepError(step.id, (int(nothing.argmax()),), "sees nothing", "change the mask, or say masked_row: zero")
 
 
-def conventions(sheet: Sheet, mask: Mask, *, on_weights: bool = False, square: bool = True) -> None:
-    """What a mask hides, part by part, for the head of the page; `square` where queries and keys are as many."""
+def conventions(
+    sheet: Sheet, mask: Mask, *, on_weights: bool = False, square: bool = True, of: str = "none"
+) -> None:  # fmt: skip
+    """What a mask hides, part by part, for the head of the page; `square` where queries and keys are as many. `of`: what
+    has no mask, where the page has other attentions that may have one."""
     if not mask:
-        sheet.convention("mask", "none")
+        sheet.convention("mask", of)
         return
     sheet.convention("mask", "on_weights" if on_weights else "on_scores")
     if mask.causal:
