@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 from attncalc.blocks import Block, Document, Prose, Section
 from attncalc.layout import generation
@@ -43,7 +44,7 @@ def lay_out(
     wanted = set(only or solution.steps.values())
     blocks += _sections(page, solution.root, wanted, whole=not only)
     if not only:
-        closing = [formulas(page) if page.detail == "full" else None, against_exact(page)]
+        closing = [formulas(page, partial(_title, page)) if page.detail == "full" else None, against_exact(page)]
         blocks += [section for section in closing if section]
     return Document(heading, lang, tuple(_numbered(blocks)), colon=say.text("colon"))
 

@@ -10,7 +10,7 @@ from attncalc import rounding
 from attncalc.blocks import Beside, Block, Formula, Items, Math, Prose, Work, compose, figure
 from attncalc.expr import LEAVES, Expr, constants, evaluate, in_symbols, name, walk
 from attncalc.layout.looks import look
-from attncalc.layout.page import Page, small
+from attncalc.layout.page import Page, small, worked
 from attncalc.layout.weighted_sum import weighted_sum
 from attncalc.steps import FILL, Arrange, Contract, Given, Map, Reduce, Step
 
@@ -166,10 +166,10 @@ def _each(page: Page, step: Step) -> Block:
     n, m = step.shape
     return Work(
         tuple(
-            (None, compose("chain", page.place(step.symbol, i, j), "=", working, page.sign(step, i, j), figure_of))
+            (None, compose("chain", page.place(step.symbol, i, j), "=", *parts))
             for i in range(n)
             for j in range(m)
-            for working, figure_of in [(page.working(step, i, j), page.cell(step, i, j))]
+            for parts in [worked(page.working(step, i, j), page.sign(step, i, j), page.cell(step, i, j))]
         )
     )
 

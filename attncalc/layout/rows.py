@@ -10,7 +10,7 @@ from attncalc import rounding
 from attncalc.blocks import Block, Items, Math, Prose, Section, Work, compose
 from attncalc.layout.kinds import lay_step
 from attncalc.layout.looks import look
-from attncalc.layout.page import Page
+from attncalc.layout.page import Page, worked
 from attncalc.steps import Arrange, Map, Reduce, Step
 
 LONGEST_STARTS = 6  # of a row whose starts are each added up; those of a longer one would fill the page
@@ -86,7 +86,7 @@ def _line(page: Page, step: Step, i: int) -> Math:
         )
         return compose("list", *cells)
     working = page.row_working(step, i)
-    return compose("chain", working, page.sign(step, i), page.row(step, i))
+    return compose("chain", *worked(working, page.sign(step, i), page.row(step, i)))
 
 
 def _remarks(page: Page, step: Step, i: int) -> list[Prose]:

@@ -48,7 +48,7 @@ def generated(sheet: Sheet, given: Generation, decoder: Decoder, P: Step | None)
             rows = Axis(tokens.labels[-fresh:]) if tokens.labels and fresh < len(ids) else tokens
             for cache in (cache for of_layer in caches or [] for cache in of_layer):
                 cache.rows, cache.past = tokens, len(ids) - fresh
-            read.append(_ids(sheet, given, chosen, rows, fresh))
+            read.append(_ids(sheet, given, read, chosen, rows, fresh))
             x = decoder.passed(read[-1], rows, len(ids) - fresh, caches)
             if x.shape[0] > 1:
                 x = _last(sheet, x, rows)
@@ -74,16 +74,16 @@ def generated(sheet: Sheet, given: Generation, decoder: Decoder, P: Step | None)
     return out
 
 
-def _ids(sheet: Sheet, given: Generation, chosen: list[Step], rows: Axis, fresh: int) -> Step:
+def _ids(sheet: Sheet, given: Generation, read: list[Step], chosen: list[Step], rows: Axis, fresh: int) -> Step:
     """The ids of the rows of a step: those that it starts from, then those that were chosen; or the last one alone."""
     about: dict[str, Any] = {"symbol": sheet.symbol("ids"), "rows": rows, "role": "ids"}
     with sheet.group("words"):
         if not chosen:
+            about["symbol"] = sheet.symbol("ids" if given.cache else "ids_start")
             return sheet.given("ids", counted(given.start), places=0, **about)
         if fresh == 1 and len(given.start) + len(chosen) > 1:
             return sheet.arrange("ids", lambda cells: cells, chosen[-1], **about)
-        start = sheet.given("start", counted(given.start), places=0, **{**about, "symbol": sheet.symbol("ids_start")})
-        return sheet.arrange("ids", below, start, *chosen, how="in turn", **about)
+        return sheet.arrange("ids", below, read[0], *chosen, how="in turn", **about)
 
 
 def _last(sheet: Sheet, x: Step, rows: Axis) -> Step:

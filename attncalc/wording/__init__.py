@@ -56,7 +56,8 @@ class Wording:
         """a; a and b; a, b and c."""
         if len(sentences) < 2:
             return self.joined(sentences)
-        return self.joined([self.joined(sentences[:-1], "list.names"), sentences[-1]], "list.and")
+        joint = "list.and_formula" if isinstance(sentences[-1].parts[0], Math) else "list.and"
+        return self.joined([self.joined(sentences[:-1], "list.names"), sentences[-1]], joint)
 
 
 def _pieces(part: Part | int) -> tuple[str | Math | Token, ...]:
