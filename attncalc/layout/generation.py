@@ -22,10 +22,10 @@ def title(page: Page, group: Group) -> Prose:
 def next_word(page: Page, next: Step, P_or_sums: Step, draw: Step | None = None) -> list[Block]:
     """The likeliest word is love (id 4), 0.950; or the first sum above the draw is that of love (id 4), 0.950."""
     id = int(next.values[0, 0])
-    word, figure = page.say("header.plain", token=page.who(P_or_sums.columns, id)), page.cell(P_or_sums, 0, id)
+    word, figure = page.who(P_or_sums.columns, id), page.figures(P_or_sums).texts[0, id]
     if draw is None:
         return [page.say("generation.likeliest", token=word, id=id, figure=figure)]
-    return [page.say("generation.drawn", token=word, id=id, figure=figure, draw=page.cell(draw, 0, 0))]
+    return [page.say("generation.drawn", token=word, id=id, figure=figure, draw=page.figures(draw).texts[0, 0])]
 
 
 def table(page: Page, generated: Step, *ids: Step) -> list[Block]:

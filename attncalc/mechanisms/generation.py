@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from attncalc.errors import StepError
-from attncalc.expr import function, slot
+from attncalc.expr import function, name, slot
 from attncalc.mechanisms.cache import Cache, below
 from attncalc.mechanisms.embedding import counted
 from attncalc.problem.generation import Generation
@@ -37,7 +37,10 @@ def generated(sheet: Sheet, given: Generation, decoder: Decoder, P: Step | None)
     ids, vocabulary = list(given.start), words.vocabulary
     caches = [[Cache() for _ in layer.parts] for layer in decoder.given.layers] if given.cache else None
     sheet.convention("generation", "cache" if given.cache else "anew")
-    sheet.convention("choice", "greedy" if given.draws is None else "draws")
+    if given.draws is None:
+        sheet.convention("choice", "greedy")
+    else:
+        sheet.convention("choice", "draws", step=function("step", name("x")), x=name("x"))
     chosen: list[Step] = []
     read: list[Step] = []
     rows_of_steps: list[Step] = []
