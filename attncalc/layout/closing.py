@@ -13,7 +13,6 @@ from attncalc.layout.page import Page
 from attncalc.solution import Group
 from attncalc.steps import Step
 
-
 TITLED = ("encoder", "decoder", "step", "single_pass")  # each has formulas of its own
 AGAIN = ("step", "single_pass")  # of these only what was not so before
 ANEW = ("attention", "cross_attention")  # another of them in the same layer has the same symbols

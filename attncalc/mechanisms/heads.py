@@ -284,7 +284,7 @@ def conventions(sheet: Sheet, given: Attention) -> None:
     conventions_of_scores(sheet, given, axes_of(given)["queries"] is axes_of(given)["keys"] or _is_square(given))
 
 
-def conventions_of_scores(sheet: Sheet, given: Attention, square: bool, of: str = "none") -> None:
+def conventions_of_scores(sheet: Sheet, given: Attention, square: bool, of: str = "") -> None:
     """How many heads there are, how scores are scaled and what is masked; `square`: as many queries as keys; `of`: see
     masks.conventions."""
     if given.heads > 1:

@@ -109,7 +109,7 @@ def conventions(sheet: Sheet, layers: Iterable[Layer], stack: str = "") -> None:
     for part in (part for layer in layers for part in layer.parts):
         if isinstance(part.given, Attention):
             own = part.name == "attention"
-            of = (stack or "none") if own else part.name
+            of = stack if own else part.name
             heads.conventions_of_scores(sheet, part.given, square=own, of=of)
         elif isinstance(part.given, Experts):
             experts.conventions(sheet, part.given)

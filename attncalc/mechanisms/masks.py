@@ -111,12 +111,12 @@ def refuse_empty_rows(step: Step, something: Flags) -> None:
 
 
 def conventions(
-    sheet: Sheet, mask: Mask, *, on_weights: bool = False, square: bool = True, of: str = "none"
+    sheet: Sheet, mask: Mask, *, on_weights: bool = False, square: bool = True, of: str = ""
 ) -> None:  # fmt: skip
-    """What a mask hides, part by part, for the head of the page; `square` where queries and keys are as many. `of`: what
-    has no mask, where the page has other attentions that may have one."""
+    """What a mask hides, part by part, for the head of the page; `square` where queries and keys are as many. `of`:
+    which attention it is, where the page has others that may have a mask."""
     if not mask:
-        sheet.convention("mask", of)
+        sheet.convention(*(("no_mask", of) if of else ("mask", "none")))
         return
     sheet.convention("mask", "on_weights" if on_weights else "on_scores")
     if mask.causal:

@@ -40,8 +40,7 @@ class Wording:
         return Prose(tuple(piece for piece in pieces if piece != ""))
 
     def place(self, group: str) -> int:
-        """Where the file has the first key of this group (`conventions.mask`): what is said in no other order is said in
-        that of the file."""
+        """Where the file has the first key of this group: what has no order of its own is said in that of the file."""
         return next(k for k, key in enumerate(self._templates) if key.startswith(f"{group}."))
 
     def joined(self, sentences: list[Prose], key: str = "list.comma") -> Prose:
