@@ -60,3 +60,18 @@ def test_the_decoder_knows_the_encoders_output_by_a_name_of_its_own() -> None:
     made = {str(step.operands[0].id) for id, step in solved("i-love-you-model")[1].steps.items()
             if id.endswith("cross_attention.K")}  # fmt: skip
     assert made == {"encoder.memory"}
+
+
+@pytest.mark.parametrize(("name", "found"), [("shuffled", True), ("shuffled-placed", False)])
+def test_words_that_stand_twice_are_compared(name: str, found: bool) -> None:
+    assert ("rows and columns of A are shuffled alike" in page(name)) == found
+    assert ("have the same row of O" in page(name)) == found != ("have different rows of O" in page(name))
+
+
+@pytest.mark.parametrize("name", ["layer-norm", "decoder-modern", "abc-block", *GENERATING])
+def test_nothing_is_said_that_says_nothing(name: str) -> None:
+    """A gain is given once, not in each row; a sum of one figure is that figure; a norm has one heading."""
+    text = page(name)
+    assert not re.search(r"^ *(gain|bias) ", text, re.M)
+    assert not re.search(r"([=≈]|row sum) +(\S+) = \2$", text, re.M)
+    assert not re.search(r"last layer\n+ *[\d.]+ .* normalisation", text)
