@@ -154,6 +154,8 @@ def in_symbols(expr: Expr, symbols: Sequence[Expr], *, single: bool = False) -> 
 @lru_cache(maxsize=512)
 def sum_of_slots(count: int) -> Expr:
     """slot 0 + slot 1 + ...; the working of a row sum."""
+    if count == 1:
+        return slot(0)
     return Expr("plus", *(slot(k) for k in range(count)))
 
 
@@ -166,6 +168,8 @@ def mean_of_slots(count: int, divisor: int) -> Expr:
 @lru_cache(maxsize=512)
 def product_of_slots(count: int) -> Expr:
     """slot 0 × slot 1 × ..."""
+    if count == 1:
+        return slot(0)
     return Expr("times", *(slot(k) for k in range(count)))
 
 

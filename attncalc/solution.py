@@ -49,7 +49,8 @@ class Group:
     `number` tells groups of one key apart (head 1, head 2); `order` is by step (each matrix whole, one after the
     other), by row (row 1 through all steps, then row 2) or by line (single figures, a line each); `function` names a
     group that is one function of its input: softmax.
-    `axis` is that of the one row that a group is about, the `number`th, where it is about one.
+    `axis` is that of the one row that a group is about, the `number`th, where it is about one; of a step of generation,
+    the tokens that it sees.
     """
 
     key: str

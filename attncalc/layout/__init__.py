@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 from attncalc.blocks import Block, Document, Prose, Section
+from attncalc.layout import generation
 from attncalc.layout.closing import against_exact, formulas
 from attncalc.layout.conventions import conventions
 from attncalc.layout.kinds import given, lay_step
@@ -42,7 +44,7 @@ def lay_out(
     wanted = set(only or solution.steps.values())
     blocks += _sections(page, solution.root, wanted, whole=not only)
     if not only:
-        closing = [formulas(page) if page.detail == "full" else None, against_exact(page)]
+        closing = [formulas(page, partial(_title, page)) if page.detail == "full" else None, against_exact(page)]
         blocks += [section for section in closing if section]
     return Document(heading, lang, tuple(_numbered(blocks)), colon=say.text("colon"))
 
@@ -82,7 +84,9 @@ def _section(page: Page, group: Group, wanted: set[Step], whole: bool, anchor: s
 
 
 def _title(page: Page, group: Group) -> Prose:
-    """Head 2; or, of a group about one row, Token 2 (B)."""
+    """Head 2; of a group about one row, Token 2 (B); of a step of generation, Step 2: after <s>, I."""
+    if group.key == "step":
+        return generation.title(page, group)
     if group.axis and group.number:
         return page.row_name(f"sections.{group.key}", group.axis, group.number - 1)
     return page.say(f"sections.{group.key}", n=group.number or "")

@@ -2,38 +2,69 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
 from attncalc import rounding
-from attncalc.blocks import Items, Math, Prose, Section, Work, compose, figure
+from attncalc.blocks import Block, Items, Math, Prose, Section, Work, compose, figure
 from attncalc.expr import Expr, name
 from attncalc.layout.page import Page
 from attncalc.solution import Group
 from attncalc.steps import Step
 
-
-def formulas(page: Page) -> Section | None:
-    """Q = H·W_Q, .., A = softmax(S̃), O = A·V."""
-    laws = dict.fromkeys(_laws(page.solution.root))  # several layers or steps may have the same
-    lines = tuple((None, compose("chain", Math(symbol), "=", Math(law))) for symbol, law in laws)
-    return Section(page.say("sections.formulas"), "formulas", (Work(lines),)) if lines else None
+TITLED = ("encoder", "decoder", "step", "single_pass")  # each has formulas of its own
+AGAIN = ("step", "single_pass")  # of these only what was not so before
+ANEW = ("attention", "cross_attention")  # another of them in the same layer has the same symbols
 
 
-def _laws(group: Group) -> Iterator[tuple[Expr, Expr]]:
+def formulas(page: Page, title: Callable[[Group], Prose]) -> Section | None:
+    """Q = H·W_Q, .., A = softmax(S̃), O = A·V; of a model part by part, and of a step of generation what is new."""
+    blocks = tuple(_parts(page, page.solution.root, title, set()))
+    return Section(page.say("sections.formulas"), "formulas", blocks) if blocks else None
+
+
+def _parts(page: Page, group: Group, title: Callable[[Group], Prose], said: set[Expr]) -> Iterator[Block]:
+    """The formulas of a group, and under their titles those of the parts in it."""
+    known = frozenset(said) if group.key in AGAIN else frozenset()
+    chunk: dict[tuple[object, Expr, Expr], None] = {}
+    for line in _laws(group, group):
+        if isinstance(line, Group):
+            yield from _work(chunk, known)
+            chunk = {}
+            blocks = tuple(_parts(page, line, title, said))
+            if blocks:
+                yield Section(title(line), f"formulas-{line.key}{line.number or ''}", blocks, minor=True)
+        else:
+            chunk[line] = None  # several layers may have the same
+            said.add(line[-1])
+    yield from _work(chunk, known)
+
+
+def _work(chunk: Iterable[tuple[object, Expr, Expr]], known: frozenset[Expr]) -> Iterator[Work]:
+    lines = tuple(
+        (None, compose("chain", Math(symbol), "=", Math(law))) for _, symbol, law in chunk if law not in known
+    )
+    if lines:
+        yield Work(lines)
+
+
+def _laws(group: Group, scope: Group) -> Iterator[tuple[object, Expr, Expr] | Group]:
+    """Each formula with the group in which it is said once, and the groups that have formulas of their own."""
     if group.order == "by line":
         return  # each line has said its own
     for member in group.members:
         if isinstance(member, Group):
             steps = list(member.steps())
-            if member.function and steps:
-                yield steps[-1].symbol, Expr("call", name(member.function), _input(steps).symbol)
+            if member.key in TITLED:
+                yield member
+            elif member.function and steps:
+                yield scope, steps[-1].symbol, Expr("call", name(member.function), _input(steps).symbol)
             else:
-                yield from _laws(member)
+                yield from _laws(member, member if member.key in ANEW else scope)
         elif isinstance(member, Step) and member.formula not in (None, member.symbol):
             assert member.formula is not None
-            yield member.symbol, member.formula
+            yield scope, member.symbol, member.formula
 
 
 def _input(steps: list[Step]) -> Step:

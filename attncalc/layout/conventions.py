@@ -11,8 +11,10 @@ from attncalc.solution import Convention
 
 
 def conventions(page: Page) -> Section:
+    """What was noted, in the order of the wording: from the words to the loss; then how figures are rounded."""
     say = page.say
-    sentences = [_OWN.get(c.key, _plain)(page, c) for c in page.solution.conventions]
+    noted = sorted(page.solution.conventions, key=lambda c: say.place(f"conventions.{c.key}"))
+    sentences = [_OWN.get(c.key, _plain)(page, c) for c in noted]
     if page.cells:
         sentences += _rounding(page)
     if page.show.count_from == 0:

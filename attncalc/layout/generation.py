@@ -6,9 +6,26 @@ import numpy as np
 
 from attncalc.blocks import Block, Items, Math, Prose, Table, Token
 from attncalc.layout.page import Page
+from attncalc.layout.predictions import listed
+from attncalc.solution import Group
 from attncalc.steps import Step
 
 COLUMNS = ("step", "sees", "anew", "kept", "next")
+
+
+def title(page: Page, group: Group) -> Prose:
+    """Step 2: after <s>, I."""
+    words = [page.say("header.plain", token=Token(label)) for label in page.labels(group.axis) or ()]
+    return page.say("sections.step", n=group.number or "", seen=listed(page, words))
+
+
+def next_word(page: Page, next: Step, P_or_sums: Step, draw: Step | None = None) -> list[Block]:
+    """The likeliest word is love (id 4), 0.950; or the first sum above the draw is that of love (id 4), 0.950."""
+    id = int(next.values[0, 0])
+    word, figure = page.who(P_or_sums.columns, id), page.figures(P_or_sums).texts[0, id]
+    if draw is None:
+        return [page.say("generation.likeliest", token=word, id=id, figure=figure)]
+    return [page.say("generation.drawn", token=word, id=id, figure=figure, draw=page.figures(draw).texts[0, 0])]
 
 
 def table(page: Page, generated: Step, *ids: Step) -> list[Block]:
@@ -23,7 +40,7 @@ def table(page: Page, generated: Step, *ids: Step) -> list[Block]:
     for k, own in enumerate(ids):
         seen = [*start, *chosen[:k]]
         anew = own.shape[0]
-        cells = (Prose((str(k + 1),)), say.joined(seen, "list.names"), Prose((str(anew),)),
+        cells = (Prose((str(k + 1),)), listed(page, seen), Prose((str(anew),)),
                  Prose((str(len(seen) - anew),)), chosen[k])  # fmt: skip
         rows.append(cells)
     head = tuple(say(f"generation.{column}") for column in COLUMNS)

@@ -10,7 +10,7 @@ from attncalc import rounding
 from attncalc.blocks import Beside, Block, Formula, Items, Math, Prose, Work, compose, figure
 from attncalc.expr import LEAVES, Expr, constants, evaluate, in_symbols, name, walk
 from attncalc.layout.looks import look
-from attncalc.layout.page import Page, small
+from attncalc.layout.page import Page, small, worked
 from attncalc.layout.weighted_sum import weighted_sum
 from attncalc.steps import FILL, Arrange, Contract, Given, Map, Reduce, Step
 
@@ -36,7 +36,7 @@ def _given(page: Page, step: Step) -> list[Block]:
 
 
 def _arrange(page: Page, step: Arrange) -> list[Block]:
-    matrix = page.matrix(step, labelled=step.choosers > 0 or look(step).labelled)
+    matrix = page.matrix(step, labelled=step.choosers > 0 or step.how == "cache" or look(step).labelled)
     if page.detail != "full":
         return [matrix]
     if step.choosers and not step.how:
@@ -99,6 +99,12 @@ def _together(page: Page, step: Arrange, key: str) -> Prose:
     return page.say(f"arranged.{key}", symbol=Math(step.symbol), parts=parts)
 
 
+def _cached(page: Page, step: Arrange) -> Prose:
+    """The keys or values from before, and below them those of the new row."""
+    before, new = (Math(operand.symbol) for operand in step.operands)
+    return page.say("arranged.cache", symbol=Math(step.symbol), before=before, new=new)
+
+
 def _looked_up(page: Page, step: Arrange) -> Work:
     """我 (id 0), row 1 of E: [1, 0, 1, 0]."""
     table, ids = step.operands
@@ -112,6 +118,8 @@ def _looked_up(page: Page, step: Arrange) -> Work:
 
 # How an arrangement is described that its sources do not tell.
 HOW: dict[str, Callable[[Page, Arrange], Block]] = {
+    "cache": _cached,
+    "in turn": lambda page, step: _together(page, step, "in_turn"),
     "lookup": _looked_up,
     "interleave": lambda page, step: _together(page, step, "interleave"),
 }
@@ -158,10 +166,10 @@ def _each(page: Page, step: Step) -> Block:
     n, m = step.shape
     return Work(
         tuple(
-            (None, compose("chain", page.place(step.symbol, i, j), "=", working, page.sign(step, i, j), figure_of))
+            (None, compose("chain", page.place(step.symbol, i, j), "=", *parts))
             for i in range(n)
             for j in range(m)
-            for working, figure_of in [(page.working(step, i, j), page.cell(step, i, j))]
+            for parts in [worked(page.working(step, i, j), page.sign(step, i, j), page.cell(step, i, j))]
         )
     )
 

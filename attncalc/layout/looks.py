@@ -15,9 +15,9 @@ from attncalc.steps import Step
 class Look:
     """`work`: its rows are worked out (`rows`), each cell (`cells`), each row as a sum of vectors (`weighted sum`), its
     one figure (`figure`), or nothing beyond its formula (`none`). `row` names its rows and `line` its line in a group
-    that goes row by row, as keys of the wording (any step may be what such a group works on). `reading` says in words
-    what its rows say. `beside`: given ones stand side by side; `labelled`: copied ones have their labels. `called`:
-    what its figures are that should add up to 1."""
+    that goes row by row, as keys of the wording: any step may be what such a group works on, and is said again there
+    but where `line` is "". `reading` says in words what its rows say. `beside`: given ones stand side by side;
+    `labelled`: copied ones have their labels. `called`: what its figures are that should add up to 1."""
 
     work: str = "rows"
     row: str = "row.other"
@@ -48,14 +48,15 @@ LOOKS = {
     "given_weights": Look(line="lines.given", reading=readings.weights),
     "weighted_sum": Look("weighted sum"),
     "input": Look(),
+    "memory": Look(labelled=True),
     "place": Look(beside=True),
     "ids": Look("none", beside=True, labelled=True),
-    "next": Look("rows"),
+    "next": Look("figure"),
     "draw": Look(),
     "passed": Look(),
     "residual": Look(),
-    "gain": Look(line="lines.gain", beside=True),
-    "bias": Look(line="lines.bias", beside=True),
+    "gain": Look(line="", beside=True),
+    "bias": Look(line="", beside=True),
     "mean": Look(line="lines.mean"),
     "deviations": Look(line="lines.deviations"),
     "squares": Look(line="lines.squares"),

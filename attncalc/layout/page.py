@@ -200,6 +200,11 @@ def vector(texts: Sequence[str]) -> Math:
     return compose("vector", *map(figure, texts)) if len(texts) > 1 else figure(texts[0])
 
 
+def worked(working: Math, sign: str, result: Math) -> list[Math | str]:
+    """A working, its sign and its figure; the figure alone where that is all the working there is: a sum of one."""
+    return [result] if working == result else [working, sign, result]
+
+
 def small(symbol: Expr) -> Expr:
     """The symbol of a row: q of Q, k of Kᵀ, o⁽²⁾ of O⁽²⁾."""
     if symbol.op == "name":

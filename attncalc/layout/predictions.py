@@ -26,10 +26,15 @@ def table(page: Page, p: Step, losses: Step, *, sees: bool = False) -> list[Bloc
 
 
 def _seen(page: Page, p: Step, i: int) -> Prose:
-    """The tokens up to position i; of many, the first and the last."""
-    if i < MOST_SEEN:
-        return page.say.joined([page.who(p.rows, k, "header") for k in range(i + 1)], "list.names")
-    return page.say("predictions.from_to", first=page.who(p.rows, 0, "header"), last=page.who(p.rows, i, "header"))
+    """The tokens up to position i."""
+    return listed(page, [page.who(p.rows, k, "header") for k in range(i + 1)])
+
+
+def listed(page: Page, tokens: list[Prose]) -> Prose:
+    """Tokens in order; of many, the first and the last."""
+    if len(tokens) <= MOST_SEEN:
+        return page.say.joined(tokens, "list.names")
+    return page.say("predictions.from_to", first=tokens[0], last=tokens[-1])
 
 
 def _predicted(page: Page, p: Step, i: int) -> Prose:

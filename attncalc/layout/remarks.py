@@ -10,6 +10,7 @@ from attncalc.blocks import Beside, Block, Items, Math, Prose, Work, compose
 from attncalc.layout import charts, generation, masks, predictions, units
 from attncalc.layout.page import Page, is_self_attention
 from attncalc.layout.readings import largest_other
+from attncalc.layout.repeated import repeated
 from attncalc.steps import Map, Step
 
 
@@ -41,6 +42,7 @@ def outcome(page: Page, after: Step, *steps: Step) -> list[Block]:
         if parts:
             joined = say.joined(parts, "list.semicolon")
             sentences.append(say("readings.outcome", token=page.who(after.rows, i), parts=joined))
+    sentences += repeated(page, after, weights)
     return [Items(tuple(sentences))] if sentences else []
 
 
@@ -92,6 +94,7 @@ def _equal_cells(page: Page, step: Step, cells: list[tuple[int, int]]) -> Math:
 
 
 REMARKS = {
+    "next_word": Lay(generation.next_word, always=True),
     "generation": Lay(generation.table, always=True),
     "same_as_pass": Lay(generation.same, always=True),
     "relative": Lay(relative),

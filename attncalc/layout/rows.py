@@ -10,7 +10,7 @@ from attncalc import rounding
 from attncalc.blocks import Block, Items, Math, Prose, Section, Work, compose
 from attncalc.layout.kinds import lay_step
 from attncalc.layout.looks import look
-from attncalc.layout.page import Page
+from attncalc.layout.page import Page, worked
 from attncalc.steps import Arrange, Map, Reduce, Step
 
 LONGEST_STARTS = 6  # of a row whose starts are each added up; those of a longer one would fill the page
@@ -47,13 +47,13 @@ def _row(page: Page, steps: Sequence[Step], wanted: Sequence[Step], i: int) -> l
 
 
 def _inputs(wanted: Sequence[Step], needed: set[Step], i: int) -> list[Step]:
-    """What the wanted steps work on and are not themselves, in the order of use."""
+    """What the wanted steps work on and are not themselves, in the order of use; a gain has been given once for all."""
     outside: list[Step] = []
     for step in wanted:
         if step in needed:
             copied = isinstance(step.operands[0], Map) and step.operands[0].copies(i)
             operands = step.operands[0].operands[:1] if copied else step.operands
-            outside += [operand for operand in operands if operand not in wanted]
+            outside += [operand for operand in operands if operand not in wanted and look(operand).line]
     return list(dict.fromkeys(outside))
 
 
@@ -86,7 +86,7 @@ def _line(page: Page, step: Step, i: int) -> Math:
         )
         return compose("list", *cells)
     working = page.row_working(step, i)
-    return compose("chain", working, page.sign(step, i), page.row(step, i))
+    return compose("chain", *worked(working, page.sign(step, i), page.row(step, i)))
 
 
 def _remarks(page: Page, step: Step, i: int) -> list[Prose]:

@@ -71,7 +71,7 @@ def network(sheet: Sheet, x: Step, given: FeedForward, parts: Parts) -> Step:
     elif given.activation != "none":
         with sheet.group("activation"):
             hidden = activated(sheet, hidden, given.activation)
-    with sheet.group("output"):
+    with sheet.group("output_layer"):
         return affine(sheet, "output", hidden, parts["W_2"], parts.get("b_2"), "output", symbol=sheet.symbol("F"))
 
 

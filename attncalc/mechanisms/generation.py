@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from attncalc.errors import StepError
-from attncalc.expr import function, slot
+from attncalc.expr import function, name, slot
 from attncalc.mechanisms.cache import Cache
 from attncalc.mechanisms.embedding import counted
 from attncalc.mechanisms.projections import below
@@ -38,22 +38,24 @@ def generated(sheet: Sheet, given: Generation, decoder: Decoder, P: Step | None)
     ids, vocabulary = list(given.start), words.vocabulary
     caches = [[Cache() for _ in layer.parts] for layer in decoder.given.layers] if given.cache else None
     sheet.convention("generation", "cache" if given.cache else "anew")
-    sheet.convention("choice", "greedy" if given.draws is None else "draws")
+    if given.draws is None:
+        sheet.convention("choice", "greedy")
+    else:
+        sheet.convention("choice", "draws", step=function("step", name("x")), x=name("x"))
     chosen: list[Step] = []
     read: list[Step] = []
     rows_of_steps: list[Step] = []
     for k in range(given.steps):
-        with sheet.group("step", k + 1, prefix=f"step{k + 1}"):
-            tokens = Axis(tuple(vocabulary[id] for id in ids))
+        tokens = Axis(tuple(vocabulary[id] for id in ids))
+        with sheet.group("step", k + 1, prefix=f"step{k + 1}", axis=tokens):
             fresh = 1 if caches and k else len(ids)
             rows = Axis(tokens.labels[-fresh:]) if tokens.labels and fresh < len(ids) else tokens
             for cache in (cache for of_layer in caches or [] for cache in of_layer):
                 cache.rows, cache.past = tokens, len(ids) - fresh
-            read.append(_ids(sheet, given, chosen, rows, fresh))
+            read.append(_ids(sheet, given, read, chosen, rows, fresh))
             x = decoder.passed(read[-1], rows, len(ids) - fresh, caches)
-            with sheet.group("last_row"):
-                symbol, last = sheet.symbol("x_last"), Axis(rows.labels and rows.labels[-1:])
-                x = sheet.arrange("last", lambda cells: cells[-1:], x, symbol=symbol, rows=last, role="input")
+            if x.shape[0] > 1:
+                x = _last(sheet, x, rows)
             one = decoder.predicted(x)
             rows_of_steps.append(one)
             with sheet.group("next"):
@@ -69,22 +71,30 @@ def generated(sheet: Sheet, given: Generation, decoder: Decoder, P: Step | None)
             P = decoder.predicted(decoder.passed(whole, axis, 0, None))
     with sheet.group("generated"):
         rows = Axis(tuple(vocabulary[id] for id in ids[n:]))
-        out = sheet.arrange("generated", below, *chosen, symbol=sheet.symbol("ids"), rows=rows, role="ids", how="below")
+        out = sheet.arrange("generated", below, *chosen, symbol=sheet.symbol("ids"), rows=rows, role="ids",
+                            how="in turn" if len(chosen) > 1 else "")  # fmt: skip
         sheet.remark("generation", out, *read)
         sheet.remark("same_as_pass", P, *rows_of_steps)
     return out
 
 
-def _ids(sheet: Sheet, given: Generation, chosen: list[Step], rows: Axis, fresh: int) -> Step:
+def _ids(sheet: Sheet, given: Generation, read: list[Step], chosen: list[Step], rows: Axis, fresh: int) -> Step:
     """The ids of the rows of a step: those that it starts from, then those that were chosen; or the last one alone."""
     about: dict[str, Any] = {"symbol": sheet.symbol("ids"), "rows": rows, "role": "ids"}
     with sheet.group("words"):
         if not chosen:
+            about["symbol"] = sheet.symbol("ids" if given.cache else "ids_start")
             return sheet.given("ids", counted(given.start), places=0, **about)
         if fresh == 1 and len(given.start) + len(chosen) > 1:
             return sheet.arrange("ids", lambda cells: cells, chosen[-1], **about)
-        start = sheet.given("start", counted(given.start), places=0, **{**about, "symbol": sheet.symbol("ids_start")})
-        return sheet.arrange("ids", below, start, *chosen, how="below", **about)
+        return sheet.arrange("ids", below, read[0], *chosen, how="in turn", **about)
+
+
+def _last(sheet: Sheet, x: Step, rows: Axis) -> Step:
+    """The last row of x, 1 × d: the one that the next word is predicted from."""
+    with sheet.group("last_row"):
+        symbol, last = sheet.symbol("x_last"), Axis(rows.labels and rows.labels[-1:])
+        return sheet.arrange("last", lambda cells: cells[-1:], x, symbol=symbol, rows=last, role="input")
 
 
 def _next(sheet: Sheet, P: Step, draws: Matrix | None, k: int) -> Step:
@@ -92,7 +102,9 @@ def _next(sheet: Sheet, P: Step, draws: Matrix | None, k: int) -> Step:
     them add up to no more than the draw, which is the id of the next."""
     symbol_of_next = sheet.symbol(f"next_{k + 1}")
     if draws is None:
-        return sheet.reduce("next", "argmax", P, symbol=symbol_of_next, places=0, role="next")
+        next = sheet.reduce("next", "argmax", P, symbol=symbol_of_next, places=0, role="next")
+        sheet.remark("next_word", next, P)
+        return next
     text = None if draws.written is None else np.array([[draws.written[0, k]]], dtype=object)
     draw = sheet.given("draw", Matrix(draws.values[:, k : k + 1], text), symbol=sheet.symbol("u"), role="draw")
     symbol = sheet.symbol("P_cumulative")
@@ -103,4 +115,5 @@ def _next(sheet: Sheet, P: Step, draws: Matrix | None, k: int) -> Step:
     if next.values[0, 0] >= P.shape[1]:
         what = f"the draw {draw.values[0, 0]:g} is above what all words add up to"
         raise StepError(next.id, (0,), what, "draw less, or divide what is kept by its sum")
+    sheet.remark("next_word", next, sums, draw)
     return next

@@ -284,8 +284,9 @@ def conventions(sheet: Sheet, given: Attention) -> None:
     conventions_of_scores(sheet, given, axes_of(given)["queries"] is axes_of(given)["keys"] or _is_square(given))
 
 
-def conventions_of_scores(sheet: Sheet, given: Attention, square: bool) -> None:
-    """How many heads there are, how scores are scaled and what is masked; `square`: as many queries as keys."""
+def conventions_of_scores(sheet: Sheet, given: Attention, square: bool, of: str = "") -> None:
+    """How many heads there are, how scores are scaled and what is masked; `square`: as many queries as keys; `of`: see
+    masks.conventions."""
     if given.heads > 1:
         sheet.convention("heads", _sharing(given), heads=given.heads, kv_heads=given.kv_heads, d_k=given.d_k)
     if given.start != "A":
@@ -293,7 +294,7 @@ def conventions_of_scores(sheet: Sheet, given: Attention, square: bool) -> None:
         sheet.convention("scale", given.scale.kind, **details)
     if given.softcap:
         sheet.convention("softcap", "tanh", value=given.softcap[1])
-    masks.conventions(sheet, given.mask, on_weights=given.start == "A", square=square)
+    masks.conventions(sheet, given.mask, on_weights=given.start == "A", square=square, of=of)
 
 
 def _sharing(given: Attention) -> str:

@@ -104,11 +104,13 @@ def _worked(
             return heads.attend(sheet, stated.parts | rows, stated.each, given, show, cache)
 
 
-def conventions(sheet: Sheet, layers: Iterable[Layer]) -> None:
-    """What the figures of the layers rest on, each said once."""
+def conventions(sheet: Sheet, layers: Iterable[Layer], stack: str = "") -> None:
+    """What the figures of the layers rest on, each said once; `stack`: encoder or decoder, where the page has both."""
     for part in (part for layer in layers for part in layer.parts):
         if isinstance(part.given, Attention):
-            heads.conventions_of_scores(sheet, part.given, square=part.name == "attention")
+            own = part.name == "attention"
+            of = stack if own else part.name
+            heads.conventions_of_scores(sheet, part.given, square=own, of=of)
         elif isinstance(part.given, Experts):
             experts.conventions(sheet, part.given)
         else:

@@ -110,10 +110,13 @@ def refuse_empty_rows(step: Step, something: Flags) -> None:
         raise StepError(step.id, (int(nothing.argmax()),), "sees nothing", "change the mask, or say masked_row: zero")
 
 
-def conventions(sheet: Sheet, mask: Mask, *, on_weights: bool = False, square: bool = True) -> None:
-    """What a mask hides, part by part, for the head of the page; `square` where queries and keys are as many."""
+def conventions(
+    sheet: Sheet, mask: Mask, *, on_weights: bool = False, square: bool = True, of: str = ""
+) -> None:  # fmt: skip
+    """What a mask hides, part by part, for the head of the page; `square` where queries and keys are as many. `of`:
+    which attention it is, where the page has others that may have a mask."""
     if not mask:
-        sheet.convention("mask", "none")
+        sheet.convention(*(("no_mask", of) if of else ("mask", "none")))
         return
     sheet.convention("mask", "on_weights" if on_weights else "on_scores")
     if mask.causal:

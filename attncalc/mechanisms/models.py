@@ -30,10 +30,21 @@ def model(sheet: Sheet, given: Model, show: Show) -> Step:
             continue
         if given.encoder and given.decoder:
             with sheet.group(name, prefix=name):
-                memory = out = _Stack(sheet, stack, show, memory).worked()
+                out = _Stack(sheet, stack, show, memory, name=name).worked()
+                if stack is given.encoder:
+                    memory = _remembered(sheet, out)
         else:
             out = _Stack(sheet, stack, show).worked()
     return out
+
+
+def _remembered(sheet: Sheet, out: Step) -> Step:
+    """What comes out of the encoder, n × d, under the name that the decoder knows it by: its own rows have the same
+    symbols as the encoder's."""
+    with sheet.group("memory"):
+        rows = Axis(out.rows.labels if out.rows else None, "key")
+        symbol = sheet.symbol("H_memory")
+        return sheet.arrange("memory", lambda cells: cells, out, symbol=symbol, rows=rows, role="memory")
 
 
 class _Weights(NamedTuple):
@@ -49,11 +60,13 @@ class _Weights(NamedTuple):
 class _Stack:
     """A stack at work: its matrices, stated once, serve every pass."""
 
-    def __init__(self, sheet: Sheet, given: Stack, show: Show, memory: Step | None = None) -> None:
+    def __init__(
+        self, sheet: Sheet, given: Stack, show: Show, memory: Step | None = None, *, name: str = ""
+    ) -> None:  # fmt: skip
         self.sheet, self.given, self.show, self.memory = sheet, given, show, memory
         self.several = len(given.layers) > 1
         self.start: Step | None = None
-        self._conventions()
+        self._conventions(name)
         with sheet.group("given"):
             self.weights = self._stated()
 
@@ -88,8 +101,7 @@ class _Stack:
                 of_layer = caches[number - 1] if caches else None
                 x = layers.layer(sheet, x, one, weights.layers[one.number], self.show, self.memory, of_layer)
         if given.final_norm:
-            with sheet.group("final_norm"):
-                x = norms.norm(sheet, x, given.final_norm, weights.final_norm, "N", "final_norm")
+            x = norms.norm(sheet, x, given.final_norm, weights.final_norm, "N", "final_norm", "final_norm")
         return x
 
     def predicted(self, x: Step) -> Step:
@@ -127,8 +139,8 @@ class _Stack:
                 out = output.stated_of_model(sheet, given.output, E)
         return _Weights(E, P, each, final, out)
 
-    def _conventions(self) -> None:
-        layers.conventions(self.sheet, self.given.layers)
+    def _conventions(self, name: str) -> None:
+        layers.conventions(self.sheet, self.given.layers, name)
         if self.given.final_norm:
             norms.conventions(self.sheet, self.given.final_norm)
         if self.given.output:

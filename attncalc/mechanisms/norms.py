@@ -26,11 +26,14 @@ def stated(sheet: Sheet, given: Norm) -> Parts:
     return parts
 
 
-def norm(sheet: Sheet, x: Step, given: Norm, parts: Parts, letter: str, prefix: str = "") -> Step:
-    """Each row of x normalised, n × d, and then times the gain and plus the bias where there are any."""
+def norm(
+    sheet: Sheet, x: Step, given: Norm, parts: Parts, letter: str, prefix: str = "", heading: str = ""
+) -> Step:  # fmt: skip
+    """Each row of x normalised, n × d, and then times the gain and plus the bias where there are any; under the heading
+    of its kind, or another."""
     gain, bias = parts.get("gain"), parts.get("bias")
     normalise = layer_norm if given.kind == "layer-norm" else rms_norm
-    with sheet.group(given.kind, order="by row", function=FUNCTIONS[given.kind], prefix=prefix):
+    with sheet.group(heading or given.kind, order="by row", function=FUNCTIONS[given.kind], prefix=prefix):
         y = normalise(sheet, x, given, letter if not (gain or bias) else f"{letter}_norm")
         if gain:
             law, symbol = slot(0) * slot(1), sheet.symbol(letter if not bias else f"{letter}_gain")

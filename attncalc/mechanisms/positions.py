@@ -21,7 +21,7 @@ POS, TWICE_I = name("pos"), name("2i")
 
 def learned(sheet: Sheet, position: Learned) -> Step:
     """P, a row a position, as wide as H."""
-    return sheet.given("table", position.table, symbol=sheet.symbol("P"), role="embedding")
+    return sheet.given("table", position.table, symbol=sheet.symbol("E_pos"), role="embedding")
 
 
 def added(

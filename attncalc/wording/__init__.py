@@ -39,6 +39,10 @@ class Wording:
                 pieces.extend(_pieces(parts[piece]))
         return Prose(tuple(piece for piece in pieces if piece != ""))
 
+    def place(self, group: str) -> int:
+        """Where the file has the first key of this group: what has no order of its own is said in that of the file."""
+        return next(k for k, key in enumerate(self._templates) if key.startswith(f"{group}."))
+
     def joined(self, sentences: list[Prose], key: str = "list.comma") -> Prose:
         """The sentences as one, with the joint of this key between them."""
         joint = self._templates[key]
@@ -51,7 +55,8 @@ class Wording:
         """a; a and b; a, b and c."""
         if len(sentences) < 2:
             return self.joined(sentences)
-        return self.joined([self.joined(sentences[:-1], "list.names"), sentences[-1]], "list.and")
+        joint = "list.and_formula" if isinstance(sentences[-1].parts[0], Math) else "list.and"
+        return self.joined([self.joined(sentences[:-1], "list.names"), sentences[-1]], joint)
 
 
 def _pieces(part: Part | int) -> tuple[str | Math | Token, ...]:
