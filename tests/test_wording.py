@@ -95,8 +95,8 @@ RARE = {
        for how in ("after", "before", "before\nrenormalise: no")},
     "a single token": "kind: experts\nx: [[1]]\nrouter: [[1, 2]]\ntop_k: 2\nexperts: [{W_1: [[1]], W_2: [[1]]}, "
     "{W_1: [[1]], W_2: [[2]]}]\n",
-    "experts in a layer": "kind: encoder\nH: [[1]]\nlayers: [{experts: {router: [[1]], top_k: 1, experts: [{W_1: [[1]], "
-    "W_2: [[1]]}]}}]\n",
+    "experts in a layer": "kind: encoder\nH: [[1]]\nlayers: [{experts: {router: [[1]], top_k: 1, experts: "
+    "[{W_1: [[1]], W_2: [[1]]}]}}]\n",
     "big": f"Q: &q {[[k % 3, k % 5] for k in range(40)]}\nK: *q\nV: *q\n",
 }
 

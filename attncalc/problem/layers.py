@@ -50,7 +50,7 @@ class Layer:
 
 _RESIDUAL = Table(
     (Key("residual", switch, True, "no: the rows that go in are not added to what comes out"),),
-    elsewhere={name: "the layer, beside its parts" for name in ("norm", "norms", "repeat")},
+    elsewhere=dict.fromkeys(("norm", "norms", "repeat"), "the layer, beside its parts"),
 )
 _PLACE = choice("pre", "post")
 _NORM = Table((
