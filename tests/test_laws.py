@@ -177,11 +177,11 @@ def test_the_laws_hold_around_attention(kind):
     def hold(problem, decimals, weights):
         # Probabilities alone: nothing is left to calculate.
         assume(problem["kind"] != "output" or "probabilities" not in problem or {"top_k", "top_p"} & set(problem))
-        for rounding in ("exact", "carried"):
+        for how in ("exact", "carried"):
             try:
-                solution, rule = worked(text_of(problem), rounding=rounding, decimals=decimals, weights=weights)
+                solution, rule = worked(text_of(problem), rounding=how, decimals=decimals, weights=weights)
             except ProblemError as error:
-                assert rounding == "carried" and re.match("is 0( everywhere)?, ", error.what)
+                assert how == "carried" and re.match("is 0( everywhere)?, ", error.what)
                 continue
             check_workings(solution, rule)
             check_recomputed(solution, rule)

@@ -99,8 +99,8 @@ RARE = {
     "{W_1: [[1]], W_2: [[2]]}]\n",
     "huge": "H: {random: integers, from: -1, to: 1, seed: 1, rows: 160, columns: 2}\n"
     "W_Q: identity\nW_K: identity\nW_V: identity\n",
-    "experts in a layer": "kind: encoder\nH: [[1]]\nlayers: [{experts: {router: [[1]], top_k: 1, experts: [{W_1: [[1]], "
-    "W_2: [[1]]}]}}]\n",
+    "experts in a layer": "kind: encoder\nH: [[1]]\nlayers: [{experts: {router: [[1]], top_k: 1, experts: "
+    "[{W_1: [[1]], W_2: [[1]]}]}}]\n",
     "big": f"Q: &q {[[k % 3, k % 5] for k in range(40)]}\nK: *q\nV: *q\n",
 }
 
