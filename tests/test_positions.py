@@ -468,7 +468,7 @@ REFUSED = [
      "turned in pairs, but x has 3 columns (1 × 3, line 2); say how many are"),
     ("kind: rotary\nbase: 2\n", 1, 1, "x", "missing"),
     ("kind: positions\nlength: 3\n", 1, 1, "width", "missing"),
-    ("kind: positions\nlength: 3\nx: [[1, 2]]\n", 2, 9, "length", "3, but x has 1 row (1 × 2, line 3)"),
+    ("kind: positions\nlength: 3\nx: [[1, 2]]\n", 3, 4, "x", "1 row (1 × 2), but length is 3"),
     ("kind: positions\nlength: 1000000\nwidth: 2\n", 2, 9, "length", "at most 1000000 figures"),
     ("kind: positions\nlength: 0\nwidth: 2\n", 2, 9, "length", "0 is not a whole number from 1 to 1000000"),
 ]  # fmt: skip
