@@ -113,7 +113,9 @@ def _next(sheet: Sheet, P: Step, draws: Matrix | None, k: int) -> Step:
     passed = sheet.map("passed", law, draw, sums, places=0, symbol=sheet.symbol("passed"), role="passed")
     next = sheet.reduce("next", "sum", passed, symbol=symbol_of_next, places=0, role="next")
     if next.values[0, 0] >= P.shape[1]:
+        is_kept = P.role == "left"
+        hint = "draw less, or divide what is kept by its sum" if is_kept else "show more decimals, or draw less"
         what = f"the draw {draw.values[0, 0]:g} is above what all words add up to"
-        raise StepError(next.id, (0,), what, "draw less, or divide what is kept by its sum")
+        raise StepError(next.id, (0,), what, hint)
     sheet.remark("next_word", next, sums, draw)
     return next

@@ -60,7 +60,7 @@ def attend(
         A = weights(sheet, parts["S"], replace(rules, mask=mask_of(given)))
         return finished(sheet, parts, weighted_sum(sheet, A, parts["V"]) if "V" in parts else A)
     if cache:
-        given = replace(given, mask=_mask_from(given, cache))
+        given = replace(given, mask=_mask_from(given, cache, memory="memory" in parts))
         parts |= cache.of_memory
     if given.heads > 1:
         return several(sheet, parts, each, given, rules, cache)
@@ -74,14 +74,18 @@ def attend(
     return finished(sheet, parts, head(sheet, parts["Q"], parts["K"], parts.get("V"), rules))
 
 
-def _mask_from(given: Attention, cache: Cache) -> Mask:
-    """The mask of the rows that are new; a single one that comes last sees all that causality lets it."""
-    is_last = cache.past > 0 and not cache.of_memory
-    return replace(given.mask, past=cache.past, causal=given.mask.causal and not is_last) if is_last else given.mask
+def _mask_from(given: Attention, cache: Cache, *, memory: bool) -> Mask:
+    """The mask of the rows that are new. Of its own rows a single one that comes last sees all that causality lets it;
+    over a memory it stands as many keys further as there were rows before it."""
+    mask = given.mask
+    if memory:
+        return replace(mask, past=mask.past + cache.past)
+    return replace(mask, past=cache.past, causal=False) if cache.past else mask
 
 
 def _kept(sheet: Sheet, whole: Parts, own: Parts, cache: Cache | None, h: int = 0) -> Parts:
-    """The keys and values of head h from now and before; those of a memory are computed once and stay."""
+    """The keys and values of head h from now and before; those of a memory stay as they are, once all heads project the
+    whole of it."""
     if cache is None:
         return {}
     if "memory" in whole:

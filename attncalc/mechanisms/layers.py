@@ -3,7 +3,8 @@ each part (Xiong et al. 2020, section 3)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import NamedTuple
 
@@ -104,8 +105,11 @@ def _worked(
             return heads.attend(sheet, stated.parts | rows, stated.each, given, show, cache)
 
 
-def conventions(sheet: Sheet, layers: Iterable[Layer], stack: str = "") -> None:
+def conventions(sheet: Sheet, layers: Sequence[Layer], stack: str = "") -> None:
     """What the figures of the layers rest on, each said once; `stack`: encoder or decoder, where the page has both."""
+    for number, count in Counter(layer.number for layer in layers).items():
+        if count > 1:
+            sheet.convention("repeat", "shared", first=number, last=number + count - 1)
     for part in (part for layer in layers for part in layer.parts):
         if isinstance(part.given, Attention):
             own = part.name == "attention"

@@ -83,7 +83,7 @@ class _Stack:
                 with sheet.group("loss", prefix="loss"):
                     out = loss(sheet, P, targets(sheet, given.targets, P.rows), sees=True)
         if given.generate:
-            out = generated(sheet, given.generate, self, P if given.H is None else None)
+            out = generated(sheet, given.generate, self, P)
         assert out
         return out
 

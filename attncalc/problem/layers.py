@@ -42,7 +42,7 @@ class Part:
 
 @dataclass(frozen=True, eq=False)
 class Layer:
-    """The parts of a layer in their order, and the number (from 1) of the entry of `layers` that states it."""
+    """The parts of a layer in their order, and the number (from 1) of the first layer that has these weights."""
 
     parts: tuple[Part, ...]
     number: int
@@ -104,14 +104,14 @@ class Rows:
     padding: Matrix | None = None
     memory_padding: Matrix | None = None
     rotary: positions.Asked | None = None
-    generates: bool = False
+    longest: int = 0  # rows that generation comes to; 0: nothing is generated
 
 
 def stacked(source: Source, said: tuple[Reading, ...], rows: Rows) -> tuple[Layer, ...]:
     """The layers, from bottom to top, with `repeat` carried out. Raises ProblemError where something doesn't fit."""
     found: list[Layer] = []
     for k, layer in enumerate(said):
-        one = Layer(_parts(source.inside("layers", k), layer, rows), k + 1)
+        one = Layer(_parts(source.inside("layers", k), layer, rows), len(found) + 1)
         found += [one] * layer["repeat"]
         if len(found) > MOST_LAYERS:
             raise source.error(layer.node, "layers", f"more than {MOST_LAYERS} layers", "repeat fewer")
@@ -187,12 +187,17 @@ def norm_of(source: Source, said: Reading, d_model: Fact) -> Norm:
 def _attention(source: Source, said: Reading, rows: Rows) -> Attention:
     given = attention_of_layer(source, said, Inputs(rows.inputs.n, rows.inputs.d_model))
     causal = rows.causal if "mask" not in said else given.mask.causal
-    if rows.generates and (given.mask.keep or given.mask.hide or given.mask.add):
-        what = "a matrix can't be the mask of generation, where rows grow in number"
-        raise source.error(said.at("mask"), "mask", what, "use causal and window")
+    _check_grows(source, said, rows, given)
     own = given.mask.padding
     mask = replace(given.mask, causal=causal, padding=rows.padding if own is None else own)
     return replace(given, mask=mask, position=_rotary(source, rows, given))
+
+
+def _check_grows(source: Source, said: Reading, rows: Rows, given: Attention) -> None:
+    """Refuse a mask that is written out where rows grow in number. Raises ProblemError."""
+    if rows.longest and (given.mask.keep or given.mask.hide or given.mask.add):
+        what = "a matrix can't be the mask of generation, where rows grow in number"
+        raise source.error(said.at("mask"), "mask", what, "use causal and window")
 
 
 def _rotary(source: Source, rows: Rows, given: Attention) -> Rotary | None:
@@ -201,15 +206,16 @@ def _rotary(source: Source, rows: Rows, given: Attention) -> Rotary | None:
     if asked is None:
         return None
     assert asked.rotary and asked.node and given.d_k
-    shown, n = f"d_k is {given.d_k}", rows.inputs.n.size
-    whole = replace(source, within="", scope="")
+    shown = f"d_k is {given.d_k}"
+    whole, places = replace(source, within="", scope=""), max(rows.inputs.n.size, rows.longest)
     return rotary.check(
-        whole, asked.rotary, given.d_k, n, shown=shown, node=asked.node, said=asked.said, path=asked.path
+        whole, asked.rotary, given.d_k, places, shown=shown, node=asked.node, said=asked.said, path=asked.path
     )
 
 
 def _cross_attention(source: Source, said: Reading, rows: Rows) -> Attention:
     given = attention_of_layer(source, said, rows.inputs)
+    _check_grows(source, said, rows, given)
     own = given.mask.padding
     return replace(given, mask=replace(given.mask, padding=rows.memory_padding if own is None else own))
 

@@ -112,6 +112,10 @@ def encoder_decoder(source: Source, said: Reading) -> Model:
             raise source.error(said.node, name, "missing", f"write {name}: and its keys, indented")
     below = _Stack(source.inside("encoder"), said["encoder"], causal=False)
     encoder = below.checked()
+    for name in ("output", "targets"):
+        if name in said["encoder"]:
+            at = said["encoder"].at(name)
+            raise source.error(at, f"encoder.{name}", "not used beside a decoder, which predicts", "leave it out")
     if "memory" in said["decoder"]:
         at = said["decoder"].at("memory")
         raise source.error(at, "decoder.memory", "not used beside an encoder", "leave it out: the encoder gives it")
@@ -128,6 +132,9 @@ class _Stack:
         self.words = embedding.asked(source, said) if "input" in said else None
         self.lookup = self.words.lookup if self.words else embedding.lookup(source, said)
         self.generate = self._generation()
+        if self.generate and "H" in said:
+            what = "not used with generate, which starts from words"
+            raise source.error(said.at("H"), "H", what, "give input, or leave it out")
         if self.generate and "padding" in said:
             what = "not used with generate, where rows grow in number"
             raise source.error(said.at("padding"), "padding", what, "leave it out")
@@ -213,7 +220,7 @@ class _Stack:
             self.padding,
             self.memory.padding if self.memory else None,
             asked if isinstance(found, Rotary) else None,
-            generates=self.generate is not None,
+            longest=self.generate.longest if self.generate else 0,
         )
         final, output = said["final_norm"], self._output()
         memory: Reading | None = said.values.get("memory")

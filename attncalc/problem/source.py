@@ -54,7 +54,7 @@ class Source:
 
     def error_at(self, line: int, column: int, path: str, what: str, hint: str = "") -> ProblemError:
         """The error of a place counted from 1. Every ProblemError is made here, so none can span two lines."""
-        path = f"{self.within}{path}".rstrip(".")
+        path = (path if path.startswith(self.within) else f"{self.within}{path}").rstrip(".")
         return ProblemError(one_line(self.name), line, column, one_line(path), one_line(what), one_line(hint))
 
     def cell(self, path: str, *index: int) -> str:
