@@ -146,7 +146,7 @@ def test_the_options_of_a_format_reach_it() -> None:
 
 
 @pytest.mark.parametrize(("part", "first", "last"), [
-    ("layer2", "layer2.feed_forward.W_1", "layer2.residual1"),
+    ("layer3", "layer3.feed_forward.W_1", "layer3.residual1"),
     ("layer2.norm1", "layer2.norm1.mean", "layer2.norm1.normalised"),
     ("attention", "layer1.attention.W_Q", "layer2.attention.O"),
 ])  # fmt: skip

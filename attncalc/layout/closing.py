@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
 from attncalc import rounding
-from attncalc.blocks import Block, Items, Math, Prose, Section, Work, compose, figure
+from attncalc.blocks import Block, Items, Math, Prose, Section, Token, Work, compose, figure
 from attncalc.expr import Expr, name
 from attncalc.layout.page import Page
 from attncalc.solution import Group
@@ -79,21 +80,30 @@ def against_exact(page: Page) -> Section | None:
     steps = page.solution.steps
     weights = [s for s in steps.values() if s.rows_sum_to_one and s.operands and s is not page.solution.result]
     pairs = [(step, exact.steps[step.id]) for step in (page.solution.result, *weights) if step.id in exact.steps]
-    sentences = tuple(_difference(page, step, other) for step, other in pairs)
+    called = Counter(step.symbol for step, _ in pairs)
+    sentences = tuple(
+        _difference(page, step, other, _name(page, step, is_only=called[step.symbol] == 1)) for step, other in pairs
+    )
     return Section(page.say("sections.rounding"), "rounding", (Items(sentences),))
 
 
-def _difference(page: Page, step: Step, exact: Step) -> Prose:
+def _name(page: Page, step: Step, *, is_only: bool) -> Prose:
+    """The symbol of a step, with its id where others have the same."""
+    symbol = Math(step.symbol)
+    return Prose((symbol,)) if is_only else page.say("rounding.one_of_many", symbol=symbol, id=Token(step.id))
+
+
+def _difference(page: Page, step: Step, exact: Step, called: Prose) -> Prose:
     places = step.places + 2
     here = page.figures(step).values
     there = rounding.rounded(exact.values, places, page.rule.ties)
     off = rounding.rounded(np.abs(there - here), places, page.rule.ties)
     i, j = (int(k) for k in np.unravel_index(off.argmax(), off.shape))
     if off[i, j] == 0:
-        return page.say("rounding.equal", symbol=Math(step.symbol))
+        return page.say("rounding.equal", symbol=called)
     return page.say(
         "rounding.differs",
-        symbol=Math(step.symbol),
+        symbol=called,
         cell=page.place(step.symbol, i, j),
         difference=figure(rounding.one(float(off[i, j]), places, page.rule)),
         there=figure(rounding.one(float(exact.values[i, j]), places, page.rule)),
