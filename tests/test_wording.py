@@ -243,7 +243,8 @@ def test_no_english_is_left_on_a_chinese_page(read: Problem) -> None:
 # Names, ids of steps, and options of the command line.
 KEPT = {
     "softmax", "tanh", "MQA", "GQA", "RMS", "Pre", "Post", "Norm", "GELU", "SwiGLU", "GEGLU", "NTK", "pos", "logit",
-    "logits", "top", "ln", "detail", "full", "matrices", "step", "cross", "attention", "KV", "KiB", "MiB", "GiB", "KB", "MB", "GB",
+    "logits", "top", "ln", "detail", "full", "matrices", "step",
+    "cross", "attention", "KV", "KiB", "MiB", "GiB", "KB", "MB", "GB",
 }  # fmt: skip
 # The words of formulas: functions, and symbols that are words.
 SYMBOLS = {
