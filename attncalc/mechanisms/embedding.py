@@ -6,6 +6,7 @@ import numpy as np
 
 from attncalc.expr import Expr
 from attncalc.problem.embedding import Words
+from attncalc.problem.forms import as_written
 from attncalc.rounding import Floats
 from attncalc.sheet import Sheet
 from attncalc.steps import Axis, Matrix, Numbers, Step
@@ -33,8 +34,7 @@ def looked_up(sheet: Sheet, E: Step, ids: Step, rows: Axis | None) -> Step:
 
 def counted(figures: tuple[int, ...] | range) -> Matrix:
     """Whole numbers as a column, n × 1."""
-    values = np.array(figures, dtype=np.float64)[:, None]
-    return Matrix(values, np.array([[str(each)] for each in figures], dtype=object))
+    return as_written(np.array(figures, dtype=np.float64)[:, None])
 
 
 def _rows_of(cells: Numbers, ids: Floats) -> Numbers:

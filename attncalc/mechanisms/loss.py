@@ -6,18 +6,18 @@ import numpy as np
 
 from attncalc.errors import StepError
 from attncalc.expr import exp, function, negated, slot
+from attncalc.mechanisms.embedding import counted
 from attncalc.mechanisms.output import probabilities
 from attncalc.problem.loss import Loss
 from attncalc.rounding import Floats
 from attncalc.sheet import Sheet
 from attncalc.show import Show
-from attncalc.steps import Axis, Matrix, Numbers, Step
+from attncalc.steps import Axis, Numbers, Step
 
 
 def targets(sheet: Sheet, ids: tuple[int, ...], rows: Axis | None = None) -> Step:
     """The columns that the rows are to predict, n × 1, counted from 0."""
-    matrix = Matrix(np.array([ids], dtype=float).T, np.array([[str(id)] for id in ids], dtype=object))
-    return sheet.given("targets", matrix, symbol=sheet.symbol("t"), rows=rows, role="targets")
+    return sheet.given("targets", counted(ids), symbol=sheet.symbol("t"), rows=rows, role="targets")
 
 
 def loss(sheet: Sheet, P: Step, ids: Step, *, reduction: str = "mean", sees: bool = False) -> Step:

@@ -31,6 +31,7 @@ from attncalc.problem.heads import Head
 from attncalc.problem.masks import Mask
 from attncalc.problem.nodes import MapNode, Node, compose, is_empty
 from attncalc.problem.readers import anything, choice, scalar, text
+from attncalc.problem.rows import ROWS
 from attncalc.problem.schema import Key, Reading, Table, nearest
 from attncalc.problem.show import show
 from attncalc.problem.softmax import Softmax
@@ -71,17 +72,17 @@ class Kind(NamedTuple):
 KINDS = {
     "attention": Kind(_attention.KEYS, _attention.attention),
     "softmax": Kind(_softmax.KEYS, _softmax.softmax),
-    "layer-norm": Kind(_norms.ROWS + _norms.LAYER_NORM, partial(_norms.norm_of_rows, "layer-norm")),
-    "rms-norm": Kind(_norms.ROWS + _norms.RMS_NORM, partial(_norms.norm_of_rows, "rms-norm")),
-    "feed-forward": Kind(_feed_forward.ROWS + _feed_forward.FEED_FORWARD, _feed_forward.feed_forward_of_rows),
+    "layer-norm": Kind(ROWS + _norms.LAYER_NORM, partial(_norms.norm_of_rows, "layer-norm")),
+    "rms-norm": Kind(ROWS + _norms.RMS_NORM, partial(_norms.norm_of_rows, "rms-norm")),
+    "feed-forward": Kind(ROWS + _feed_forward.FEED_FORWARD, _feed_forward.feed_forward_of_rows),
     "gate": Kind(_feed_forward.GATE, partial(_feed_forward.pair, "value", "gate")),
     "residual": Kind(_feed_forward.RESIDUAL, partial(_feed_forward.pair, "x", "f")),
     "positions": Kind(_positions.ALONE, _positions.positions),
-    "rotary": Kind(_rotary.ROWS + _rotary.KEYS, _rotary.rotary_of_rows),
+    "rotary": Kind(ROWS + _rotary.KEYS, _rotary.rotary_of_rows),
     "encoder": Kind(_models.ENCODER, _models.encoder),
     "decoder": Kind(_models.DECODER, _models.decoder),
     "encoder-decoder": Kind(_models.ENCODER_DECODER, _models.encoder_decoder),
-    "experts": Kind(_experts.ROWS + _experts.EXPERTS, _experts.experts_of_rows),
+    "experts": Kind(ROWS + _experts.EXPERTS, _experts.experts_of_rows),
     "output": Kind(_output.KEYS, _output.output),
     "loss": Kind(_loss.KEYS, _loss.loss),
     "size": Kind(_size.KEYS, _size.size),

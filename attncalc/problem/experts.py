@@ -9,7 +9,7 @@ from attncalc.problem import feed_forward
 from attncalc.problem.feed_forward import FEED_FORWARD, FeedForward
 from attncalc.problem.matrices import matrix
 from attncalc.problem.nodes import ListNode, Node
-from attncalc.problem.readers import anything, choice, labels, switch, whole
+from attncalc.problem.readers import anything, choice, switch, whole
 from attncalc.problem.rows import fitted, needed, operands
 from attncalc.problem.schema import Key, Reading, Table
 from attncalc.problem.sizes import Operand, Sizes
@@ -61,10 +61,6 @@ EXPERTS = Table((
         "logits, and then the choice"),
     Key("renormalise", switch, True, "with normalise: before, whether the chosen probabilities are divided by their "
         "sum"),
-))  # fmt: skip
-ROWS = Table((
-    Key("x", matrix, None, "rows of figures, n × d"),
-    Key("tokens", labels, None, "labels of the rows"),
 ))  # fmt: skip
 
 

@@ -69,10 +69,6 @@ FEED_FORWARD = Table((
         "activation(x W_gate) times x W_1"),
     Key("orientation", choice("in-out", "out-in"), "in-out", "out-in: weights are stored transposed, out × in"),
 ))  # fmt: skip
-ROWS = Table((
-    Key("x", matrix, None, "rows of figures, n × d"),
-    Key("tokens", labels, None, "labels of the rows"),
-))  # fmt: skip
 GATE = Table((
     Key("value", matrix, None, "what is let through, n × d"),
     Key("gate", matrix, None, "how much of it, n × d"),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from attncalc.problem.matrices import matrix, row_vector
+from attncalc.problem.matrices import row_vector
 from attncalc.problem.nodes import Node
-from attncalc.problem.readers import choice, figure, labels
+from attncalc.problem.readers import choice, figure
 from attncalc.problem.rows import Axes, fitted, needed, operands
 from attncalc.problem.schema import Key, Reading, Table
 from attncalc.problem.source import Source, short
@@ -53,10 +53,6 @@ RMS_NORM = Table((
 LAYER_NORM = RMS_NORM + Table((
     Key("variance", choice("biased", "unbiased"), "biased", "unbiased: squared deviations by d - 1 instead of d"),
     Key("bias", row_vector, None, "what is added to each column, one entry a column"),
-))  # fmt: skip
-ROWS = Table((
-    Key("x", matrix, None, "rows of figures, n × d"),
-    Key("tokens", labels, None, "labels of the rows"),
 ))  # fmt: skip
 AXES: Axes = {"gain": ("one", "d"), "bias": ("one", "d")}
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from attncalc.problem.matrices import matrix, row_vector
 from attncalc.problem.nodes import ListNode, Node
-from attncalc.problem.readers import choice, labels, positive, switch, whole
+from attncalc.problem.readers import choice, positive, switch, whole
 from attncalc.problem.rows import fitted, needed, operands
 from attncalc.problem.schema import Key, Reading, Table
 from attncalc.problem.source import Source, counted
@@ -70,10 +70,6 @@ KEYS = Table((
     Key("degrees", switch, False, "yes: angles are in degrees, not in radians"),
     Key("cos", table, None, "cosines, a row a position, a column a pair; with sin, instead of angles"),
     Key("sin", table, None, "sines, likewise"),
-))  # fmt: skip
-ROWS = Table((
-    Key("x", matrix, None, "rows of figures, n × d"),
-    Key("tokens", labels, None, "labels of the rows"),
 ))  # fmt: skip
 
 # What is of no use where angles or cosines are given.

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from attncalc.problem.schema import Reading
+from attncalc.problem.matrices import matrix
+from attncalc.problem.readers import labels
+from attncalc.problem.schema import Key, Reading, Table
 from attncalc.problem.sizes import Dimension, Fact, Operand, Sizes
 from attncalc.problem.source import Source, counted, look_alike
 
 Axes = Mapping[str, tuple[str, str]]  # of each matrix of a mapping, by its key: what its rows and columns stand for
+
+ROWS = Table((
+    Key("x", matrix, None, "rows of figures, n × d"),
+    Key("tokens", labels, None, "labels of the rows"),
+))  # fmt: skip
 
 
 def needed(source: Source, said: Reading, name: str, example: str) -> None:
