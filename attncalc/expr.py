@@ -18,7 +18,12 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from attncalc.operations import FUNCTIONS, OPERATIONS, Operation, Value
+import numpy as np
+
+from attncalc import rounding
+from attncalc.intervals import Value
+from attncalc.operations import FUNCTIONS, OPERATIONS, Operation
+from attncalc.rounding import Bounds
 
 
 class Expr:
@@ -249,6 +254,41 @@ def rational(expr: Expr, figures: Sequence[Fraction]) -> Fraction | None:
     if operation.rational is None or len(values) < len(found):
         return Fraction(0) if expr.op == "times" and 0 in found else None
     return operation.rational(values)
+
+
+def bounds(expr: Expr, figures: Sequence[Bounds], places: int) -> Bounds:
+    """Where the tree's value lies for whoever works it by hand from figures that lie in `figures[k]`, and what it is of
+    the figures themselves.
+
+    A constant (√2) may have been used as it is or as so many places show it; each part that is worked on the way, as
+    the products of a sum, may have been rounded to so many places or not.
+    """
+    if expr.op == "slot":
+        return figures[int(expr.args[0])]
+    if is_constant(expr):
+        value = evaluate(expr, ())
+        is_figure = expr.op == "number" and _is_decimal(expr)
+        return Bounds(value, value, value) if is_figure else rounding.constant_bounds(float(value), places)
+    operation, arguments = _operation(expr)
+    found = [bounds(argument, figures, places) for argument in arguments]
+    parts = [
+        rounding.rounded_or_not(each, places) if argument.op != "slot" and not is_constant(argument) else each
+        for argument, each in zip(arguments, found, strict=True)
+    ]
+    if expr.op == "times":  # worked from left to right
+        first, *others = parts
+        for k, other in enumerate(others):
+            first = _bounds(operation, [rounding.rounded_or_not(first, places) if k else first, other])
+        return first
+    return _bounds(operation, parts)
+
+
+def _bounds(operation: Operation, parts: Sequence[Bounds]) -> Bounds:
+    low, high = operation.bounds([(each.low, each.high) for each in parts])
+    value = operation.evaluate(each.value for each in parts)
+    hidden = np.isneginf(value)  # is hidden, whatever else is added; what is left undefined, as ∞ - ∞, may be anything
+    low = np.where(hidden | np.isnan(low), -np.inf, low)
+    return Bounds(low, value, np.where(hidden, -np.inf, np.where(np.isnan(high), np.inf, high)))
 
 
 def precedence(expr: Expr) -> int:

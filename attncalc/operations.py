@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
-from math import erfc, isqrt, prod
+from math import erfc, isqrt, pi, prod
 from operator import mul
-from typing import Any
 
 import numpy as np
 
-Value = Any  # a float or an array of them
+from attncalc import intervals
+from attncalc.intervals import Interval, OfIntervals, Value
 
 
 def _total(terms: Iterator[Value]) -> Value:
@@ -173,6 +173,11 @@ class Operation:
     decimals: Callable[[Sequence[int]], int] | None = None
     rational: Callable[[Sequence[Fraction]], Fraction | None] | None = None
     zero: bool = False  # whether a first argument of 0 gives 0, whatever the others are
+    between: OfIntervals | None = None  # of intervals; None: it falls with none of its arguments
+
+    def bounds(self, arguments: Sequence[Interval]) -> Interval:
+        """Where its value lies, of arguments that lie in these intervals."""
+        return (self.between or intervals.rising(self.evaluate))(arguments)
 
 
 def _of_degrees(by: float) -> Operation:
@@ -181,30 +186,36 @@ def _of_degrees(by: float) -> Operation:
         return Fraction(float(_turned(float(angle), 0.0))) if angle % 60 == 0 or angle % 90 == 0 else None
 
     return Operation(
-        _of_one(lambda x: _turned(x, by)), lambda v, exact: exact[0] & _is_fraction(v[0] - by), 9, None, rational
-    )
+        _of_one(lambda x: _turned(x, by)), lambda v, exact: exact[0] & _is_fraction(v[0] - by), 9, None, rational,
+        between=intervals.wave(lambda x: _turned(x, by), by, 360.0),
+    )  # fmt: skip
 
 
 OPERATIONS: dict[str, Operation] = {
     "plus": Operation(_total, _exact_sum, 1, max, lambda v: sum(v, Fraction(0))),
-    "minus": Operation(_difference, _exact_difference, 1, max, lambda v: v[0] - v[1]),
-    "times": Operation(_product, _exact_product, 2, sum, lambda v: prod(v, start=Fraction(1)), zero=True),
-    "over": Operation(_quotient, _exact_quotient, 2, None, _rational_quotient, zero=True),
-    "negated": Operation(_of_one(np.negative), _all, 1, max, lambda v: -v[0]),
-    "power": Operation(_power, _exact_power, 3, None, _rational_power),
+    "minus": Operation(_difference, _exact_difference, 1, max, lambda v: v[0] - v[1], between=intervals.difference),
+    "times": Operation(_product, _exact_product, 2, sum, lambda v: prod(v, start=Fraction(1)), zero=True,
+                       between=intervals.product),
+    "over": Operation(_quotient, _exact_quotient, 2, None, _rational_quotient, zero=True, between=intervals.quotient),
+    "negated": Operation(_of_one(np.negative), _all, 1, max, lambda v: -v[0], between=intervals.negation),
+    "power": Operation(_power, _exact_power, 3, None, _rational_power, between=intervals.power),
     "exp": Operation(_of_one(np.exp), _exact_exp, 3, None, lambda v: None if v[0] else Fraction(1)),
-    "sqrt": Operation(_of_one(np.sqrt), _exact_root, 3, None, _rational_root),
+    "sqrt": Operation(_of_one(np.sqrt), _exact_root, 3, None, _rational_root,
+                      between=intervals.rising_from_zero(np.sqrt)),
     "cos_degrees": _of_degrees(0.0),
     "sin_degrees": _of_degrees(90.0),
-}
+}  # fmt: skip
 # Of call(name, x, ..): functions that are written by their name. Adding one is a row here and nothing in a format.
 FUNCTIONS: dict[str, Operation] = {
     "max": Operation(_largest, _exact_largest, 9, max, max),
-    "argmax": Operation(_place_of_largest, _always, 9, lambda _: 0, lambda v: Fraction(v.index(max(v)))),
+    "argmax": Operation(_place_of_largest, _always, 9, lambda _: 0, lambda v: Fraction(v.index(max(v))),
+                        between=intervals.largest_place),
     "step": Operation(_reached, _always, 9, lambda _: 0, lambda v: Fraction(v[0] >= 0)),  # Heaviside's, 1 from 0 on
     "tanh": Operation(_of_one(np.tanh), _exact_at_zero, 9, zero=True),
-    "sin": Operation(_of_one(np.sin), _exact_at_zero, 9, zero=True),
-    "cos": Operation(_of_one(np.cos), _exact_at_zero, 9, None, lambda v: None if v[0] else Fraction(1)),
-    "ln": Operation(_of_one(np.log), _exact_log, 9, None, lambda v: Fraction(0) if v[0] == 1 else None),
+    "sin": Operation(_of_one(np.sin), _exact_at_zero, 9, zero=True, between=intervals.wave(np.sin, pi / 2, 2 * pi)),
+    "cos": Operation(_of_one(np.cos), _exact_at_zero, 9, None, lambda v: None if v[0] else Fraction(1),
+                     between=intervals.wave(np.cos, 0.0, 2 * pi)),
+    "ln": Operation(_of_one(np.log), _exact_log, 9, None, lambda v: Fraction(0) if v[0] == 1 else None,
+                    between=intervals.rising_from_zero(np.log)),
     "Φ": Operation(_of_one(_normal), _exact_at_zero, 9, None, lambda v: None if v[0] else Fraction(1, 2)),
-}
+}  # fmt: skip

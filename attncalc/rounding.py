@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import ROUND_FLOOR, Decimal, localcontext
 from math import ulp
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +48,14 @@ class Rule:
     @property
     def carried(self) -> bool:
         return self.rounding == "carried"
+
+
+class Bounds(NamedTuple):
+    """Figures and where they may lie by honest habits: three floats, or three arrays of one shape."""
+
+    low: Any
+    value: Any
+    high: Any
 
 
 class Figures(Protocol):
@@ -153,6 +161,28 @@ def fits(values: Floats, places: int, noise: float = NOISE) -> Flags:
         largest = size[finite].max(initial=0.0)
         near = off <= np.where(nearest == 0, min(TIE, noise * largest), np.maximum(TIE, 4e-16 * size))
     return np.where(finite, near, True)
+
+
+def rounded_or_not(bounds: Bounds, places: int) -> Bounds:
+    """Where figures may lie that may have been rounded to `places` decimals, or more, or not: half a unit further, but
+    where the figure has no more decimals than that."""
+    low, value, high = (np.asarray(each, dtype=np.float64) for each in bounds)
+    unit = 1 / _units(places)
+    whole = fits(value, places)
+    with np.errstate(invalid="ignore", over="ignore"):
+        # What lies about a whole number of units, at most half a unit from it, is rounded to that number.
+        down = np.where(whole, np.minimum(low, np.floor(low / unit + 0.5 + TIE) * unit), low - unit / 2)
+        up = np.where(whole, np.maximum(high, np.ceil(high / unit - 0.5 - TIE) * unit), high + unit / 2)
+    return Bounds(down, value, up)
+
+
+def constant_bounds(value: float, places: int) -> Bounds:
+    """Where a constant may lie that is used as it is, or with `places` decimals or more; whole, or too small to show,
+    it is used as it is."""
+    half = 0.5 / _units(places)
+    if is_whole(value, places) or abs(value) < half:
+        half = 0.0
+    return Bounds(value - half, value, value + half)
 
 
 def printed(figures: Figures, rule: Rule) -> Floats:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from attncalc import expr
 from attncalc.expr import Expr
-from attncalc.rounding import NOISE, Flags, Floats, Texts, fits, snapped
+from attncalc.rounding import NOISE, Bounds, Flags, Floats, Texts, fits, snapped
 
 Numbers = NDArray[np.int64]  # of cells: those of a step's operands, one after the other, row by row
 
@@ -129,6 +129,12 @@ class Step:
     def exact_from(self, operands: Sequence[Floats], exact: Sequence[Flags]) -> Flags:
         """Which figures would be exact, given that so are those of the operands that `exact` marks; with however many
         decimals. e^x is not, but for e^0; 0 times anything is."""
+        raise NotImplementedError
+
+    def bounds(self, operands: Sequence[Bounds], places: int) -> Bounds:
+        """Where the figures lie for whoever works them by hand from operands that lie in these bounds, each n × m: with
+        constants, and parts worked on the way, rounded to `places` decimals or not; and what they are of the operands'
+        figures themselves, with nothing rounded."""
         raise NotImplementedError
 
     def working(self, i: int, j: int) -> Working:

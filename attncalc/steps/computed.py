@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from attncalc import expr
 from attncalc.expr import Expr
-from attncalc.rounding import Flags, Floats
+from attncalc.rounding import Bounds, Flags, Floats, rounded_or_not
 from attncalc.steps.base import Cell, Numbers, Step, Working
 
 _BY_HAND = 2**20  # products; beyond it nobody follows a matrix product figure by figure, and BLAS may sum as it likes
@@ -36,6 +36,15 @@ class _Computed(Step):
     def exact_from(self, operands: Sequence[Floats], exact: Sequence[Flags]) -> Flags:
         with np.errstate(all="ignore"):
             return np.asarray(expr.exactness(self._law(), self._slots(operands), self._slots(exact)))
+
+    def bounds(self, operands: Sequence[Bounds], places: int) -> Bounds:
+        with np.errstate(all="ignore"):
+            found = expr.bounds(self._law(), self._bounds_of_slots(operands), places)
+        return Bounds(*(np.broadcast_to(np.asarray(each, dtype=np.float64), self.shape) for each in found))
+
+    def _bounds_of_slots(self, operands: Sequence[Bounds]) -> list[Bounds]:
+        low, value, high = (self._slots(each) for each in zip(*operands, strict=True))
+        return [Bounds(*each) for each in zip(low, value, high, strict=True)]
 
     def decimals_from(self, operands: Sequence[int | None]) -> int | None:
         shapes = [operand.shape for operand in self.operands]
@@ -79,6 +88,12 @@ class Map(_Computed):
     def exact_from(self, operands: Sequence[Floats], exact: Sequence[Flags]) -> Flags:
         flags = super().exact_from(operands, exact)
         return flags if self.where is None else np.where(self.where, flags, exact[0])
+
+    def bounds(self, operands: Sequence[Bounds], places: int) -> Bounds:
+        found = super().bounds(operands, places)
+        if self.where is None:
+            return found
+        return Bounds(*(np.where(self.where, *each) for each in zip(found, operands[0], strict=True)))
 
     def working(self, i: int, j: int) -> Working:
         if self.copies(i):
@@ -144,6 +159,16 @@ class Reduce(_Computed):
             both = [flags[-1], exactly]
             flags.append(np.asarray(expr.exactness(FOLDS[self.fold].law(2), [so_far, figures], both)))
         return np.concatenate(flags, axis=1)
+
+    def bounds(self, operands: Sequence[Bounds], places: int) -> Bounds:
+        if self.over != "start":
+            return super().bounds(operands, places)
+        first, *others = self._bounds_of_slots(operands)
+        folded = [first]
+        for figures in others:
+            so_far = rounded_or_not(folded[-1], places)
+            folded.append(expr.bounds(FOLDS[self.fold].law(2), [so_far, figures], places))
+        return Bounds(*(np.concatenate(each, axis=1) for each in zip(*folded, strict=True)))
 
     def working(self, i: int, j: int) -> Working:
         if self.over != "start":

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from attncalc import expr
 from attncalc.expr import Expr
-from attncalc.rounding import MINUS_INFINITY, Flags, Floats, Texts, decimals_of
+from attncalc.rounding import MINUS_INFINITY, Bounds, Flags, Floats, Texts, decimals_of, rounded_or_not
 from attncalc.steps.base import Matrix, Numbers, Step, Working
 
 FILL, ONE = -1, -2  # the numbers of cells that are no operand's: the fill of a step, and 1
@@ -34,6 +35,10 @@ class Given(Step):
 
     def recomputed(self, operands: Sequence[Floats]) -> Floats:
         return self.matrix.values
+
+    def bounds(self, operands: Sequence[Bounds], places: int) -> Bounds:
+        given = Bounds(self.values, self.values, self.values)
+        return given if self.written is not None else rounded_or_not(given, places)  # of a file, as printed or not
 
     @property
     def own_decimals(self) -> int | None:
@@ -66,6 +71,16 @@ class Arrange(Step):
     @cached_property
     def exact(self) -> Flags:
         return self.exact_from([o.values for o in self.operands], [o.exact for o in self.operands])
+
+    def bounds(self, operands: Sequence[Bounds], places: int) -> Bounds:
+        """Those of the cells that are copied; of all that may be, where the choosers leave a choice."""
+        copied, choosers = operands[: len(operands) - self.choosers], operands[len(operands) - self.choosers :]
+        low, high = [], []
+        for chosen in _choices(choosers):
+            low.append(self.recomputed([*(each.low for each in copied), *chosen]))
+            high.append(self.recomputed([*(each.high for each in copied), *chosen]))
+        value = self.recomputed([each.value for each in operands])
+        return Bounds(np.min(low, axis=0), value, np.max(high, axis=0))
 
     def decimals_from(self, operands: Sequence[int | None]) -> int | None:
         copied = operands[: len(operands) - self.choosers]
@@ -117,3 +132,17 @@ class Arrange(Step):
         copied = arrays[: len(arrays) - self.choosers]
         pool = np.concatenate([*(array.ravel() for array in copied), np.array(own, dtype=arrays[0].dtype)])
         return pool[sources]  # FILL, -1, is the last of the pool, and ONE, -2, the one before it
+
+
+def _choices(choosers: Sequence[Bounds]) -> Iterator[tuple[Floats, ...]]:
+    """What choosers within their bounds may be, as far as that makes another choice: the figures themselves; all at one
+    end; of the first chooser, each column at one end and the rest at the other."""
+    yield tuple(each.value for each in choosers)
+    if all(np.array_equal(each.low, each.high) for each in choosers):
+        return
+    first, *others = choosers
+    columns = np.arange(first.value.shape[1])
+    ends = [first.low, first.high]
+    for j in columns:
+        ends += [np.where(columns == j, first.high, first.low), np.where(columns == j, first.low, first.high)]
+    yield from product(ends, *((each.low, each.high) for each in others))
