@@ -18,7 +18,7 @@ DEEPEST = 20  # brackets, roots and powers inside one another
 
 _FULL_WIDTH = {0xFF01 + offset: 0x21 + offset for offset in range(0x5E)}  # ！ to ～, digits and signs among them
 _SIGNS = {ord("−"): "-", ord("×"): "*", ord("·"): "*", ord("⋅"): "*", ord("÷"): "/", ord("　"): " ", ord("π"): "pi"}
-_PLAIN_SIGNS = str.maketrans({**_FULL_WIDTH, **_SIGNS})
+_PLAIN_SIGNS: dict[int, int | str] = {**_FULL_WIDTH, **_SIGNS}
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻", "0123456789+-")
 _raised = re.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻]+")
 _minus_infinity = re.compile(r"- ?(?:\.?inf|infinity|∞)", re.IGNORECASE).fullmatch
@@ -29,7 +29,11 @@ _decimal = re.compile(
         (\ *%)?""",
     re.VERBOSE,
 ).fullmatch
-_token = re.compile(r" *(?:((?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)|(\*\*|sqrt|exp|pi|[-+*/^√e()]))").match
+_token = re.compile(
+    r"""\ *(?:((?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)
+        |(\*\*|sqrt|exp|pi|[-+*/^√e()]))""",
+    re.VERBOSE,
+).match
 _STARTS_A_FACTOR = ("√", "sqrt", "exp", "e", "pi", "(")
 
 
