@@ -13,7 +13,7 @@ from attncalc.errors import ProblemError
 from attncalc.problem import files
 from attncalc.problem.decoding import decode
 from attncalc.problem.forms import Form, Identity, Random, random
-from attncalc.problem.nodes import ListNode, MapNode, Node
+from attncalc.problem.nodes import ListNode, MapNode, Node, scalar_at
 from attncalc.problem.numbers import NotANumber, number
 from attncalc.problem.readers import not_a_number
 from attncalc.problem.source import Source, counted, look_alike
@@ -110,12 +110,12 @@ def rows(source: Source, node: ListNode, path: str, entries: Entries = FIGURES) 
 
 def plain_rows(source: Source) -> ListNode:
     """Lines of figures as the nodes that YAML would have given, so that one reader serves both."""
-    found = ListNode(_scalar("", 0, 0))
+    found = ListNode(scalar_at("", 0, 0))
     for number_of_line, line in enumerate(re.split("\r\n|[\n\r]", source.text)):
         content = line.partition("#")[0].rstrip()
         if content.strip():
-            row = ListNode(_scalar("", number_of_line, 0))
-            row.items = [_scalar(match[0], number_of_line, match.start()) for match in _field.finditer(content)]
+            row = ListNode(scalar_at("", number_of_line, 0))
+            row.items = [scalar_at(match[0], number_of_line, match.start()) for match in _field.finditer(content)]
             found.items.append(row)
     return found
 
@@ -188,8 +188,3 @@ def _bad_cell(source: Source, cell: Node, place: str, error: Exception) -> Probl
 def _not_rows(source: Source, node: Node, path: str) -> ProblemError:
     hint = look_alike(node.value) if isinstance(node, yaml.ScalarEvent) else ""
     return source.error(node, path, "must be a list of rows", hint or "write [[1, 2], [3, 4]]")
-
-
-def _scalar(value: str, line: int, column: int) -> yaml.ScalarEvent:
-    mark = yaml.Mark("", 0, line, column, None, 0)
-    return yaml.ScalarEvent(None, None, (True, False), value, mark, mark)

@@ -75,6 +75,12 @@ def is_empty(node: Node) -> bool:
     return isinstance(node, yaml.ScalarEvent) and not node.value and bool(node.implicit[0])
 
 
+def scalar_at(value: str, line: int, column: int, style: str | None = None) -> yaml.ScalarEvent:
+    """The node of a text that YAML didn't read; line and column from 0."""
+    mark = yaml.Mark("", 0, line, column, None, 0)
+    return yaml.ScalarEvent(None, None, (True, False), value, mark, mark, style=style)
+
+
 def line_of(placed: Placed) -> int:
     """The line of a node, from 1."""
     return int(placed.start_mark.line) + 1

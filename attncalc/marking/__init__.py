@@ -1,0 +1,1 @@
+"""Marking: figures that somebody wrote, beside those of the solution."""

@@ -1,0 +1,351 @@
+"""Answers: the figures that somebody wrote for the steps of a solution, each with its place."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePath
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import yaml
+from numpy.typing import NDArray
+
+from attncalc.errors import ProblemError, UsageError
+from attncalc.marking import pasted
+from attncalc.marking.template import template
+from attncalc.marking.written import written
+from attncalc.problem import Problem
+from attncalc.problem.decoding import decode
+from attncalc.problem.nodes import DEEPEST, Entry, ListNode, MapNode, Node, compose, is_empty, scalar_at
+from attncalc.problem.readers import anything, whole
+from attncalc.problem.schema import Key, Reader, Table, nearest
+from attncalc.problem.source import Source, counted, either, one_line, short
+from attncalc.solution import Solution
+from attncalc.steps import Step
+
+__all__ = ["Answers", "answers_of", "class_of", "published", "read_answers", "student_of", "template"]
+
+Figures: TypeAlias = NDArray[Any]  # of dtype object: Written, or None where nothing is said
+_YAML = (".yaml", ".yml")
+_ENDINGS = (*_YAML, ".csv", ".txt")
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """What one person wrote: by step id, n × m figures; None where nothing is said of a figure. `file` is its name."""
+
+    name: str
+    figures: Mapping[str, Figures]
+    file: str = ""
+
+
+def read_answers(
+    data: bytes,
+    name: str,
+    solution: Solution,
+    *,
+    step: str | None = None,
+    decimal_comma: bool = False,
+    count_from: int = 1,
+) -> Answers:
+    """The answers in some bytes: a YAML mapping from step ids to figures; or, of one `step`, rows that were pasted.
+
+    Raises ProblemError for all that can't be used, with its place. A figure that is none is no error: it is Written as
+    invalid.
+    """
+    source = replace(decode(data, name), count_from=count_from)
+    reader = _Reader(source, solution, decimal_comma)
+    suffix = PurePath(name).suffix.lower()
+    if step is not None:
+        figures = reader.one_step(step, compose(source) if suffix in _YAML else None)
+    elif suffix == ".csv":
+        raise _of_which_step(source)
+    else:
+        figures = reader.mapping(compose(source))
+    return Answers(student_of(name), figures, name)
+
+
+def answers_of(mapping: Mapping[str, Any], solution: Solution, name: str = "answers") -> Answers:
+    """Answers from Python: by step id, numbers, texts, NumPy arrays, or lists of these."""
+    reader = _Reader(Source(f"<{name}>"), solution)
+    return Answers(name, reader.mapping(_node_of(mapping)))
+
+
+def published(problem: Problem, solution: Solution) -> Answers:
+    """The figures that a problem says were printed elsewhere; `_` is a figure that was not."""
+    source = Source(problem.name, count_from=problem.show.count_from, within="published.")
+    reader = _Reader(source, solution, blanks=False)
+    figures = {} if problem.published is None else reader.mapping(problem.published)
+    return Answers("published", figures, problem.name)
+
+
+def student_of(name: str) -> str:
+    """Who wrote a file: answers-mei.yaml is Mei's."""
+    stem = PurePath(name).stem or name
+    return stem.removeprefix("answers-") or stem
+
+
+def class_of(paths: Iterable[str | Path]) -> list[tuple[str, Path]]:
+    """Files and folders of answers as files, each with its student. Raises UsageError where two are one student's."""
+    files: dict[str, Path] = {}
+    for path in (inner for each in paths for inner in _files(Path(each))):
+        student = unicodedata.normalize("NFC", student_of(path.name))
+        if student in files:
+            both = f"{one_line(str(files[student]))} and {one_line(str(path))}"
+            raise UsageError(f"two files for {one_line(student)}: {both}", "keep one, or rename it")
+        files[student] = path
+    return list(files.items())
+
+
+def _files(path: Path) -> list[Path]:
+    shown = one_line(str(path))
+    try:
+        if not path.is_dir():
+            if str(path) != "-":
+                path.stat()
+            return [path]
+        found = sorted(inner for inner in path.iterdir() if _holds_answers(inner))
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        reason = getattr(error, "strerror", None) or str(error)
+        raise UsageError(f"can't read {shown}: {reason}", "give files or folders of answers") from None
+    if not found:
+        raise UsageError(f"no answers in {shown}", f"they are files that end with {either(_ENDINGS)}")
+    return found
+
+
+def _holds_answers(path: Path) -> bool:
+    other = path.name.startswith((".", "problem-")) or path.name == "index.csv"
+    return path.suffix.lower() in _ENDINGS and not other and path.is_file()
+
+
+class _Block(NamedTuple):
+    """Rows and columns of a step, from 0, that figures are written for; `name` is what messages call them."""
+
+    name: str
+    rows: Sequence[int]
+    columns: Sequence[int]
+
+    @property
+    def size(self) -> str:
+        return f"{self.name} is {len(self.rows)} × {len(self.columns)}"
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """Reads the figures of steps. `blanks`: whether `_` is a figure that was left blank, rather than one not asked."""
+
+    source: Source
+    solution: Solution
+    decimal_comma: bool = False
+    blanks: bool = True
+
+    def mapping(self, root: Node | None) -> dict[str, Figures]:
+        """The figures of every step that is written."""
+        if root is None:
+            raise self.source.error_at(1, 1, "", "nothing is written here", "write step ids and figures: A: [[1, 0]]")
+        if not isinstance(root, MapNode):
+            raise _of_which_step(self.source, root)
+        figures: dict[str, Figures] = {}
+        keys: dict[str, str] = {}
+        for entry in root.entries.values():
+            step = self.step(entry.key)
+            if step.id in figures:
+                what = f"{keys[step.id]} and {entry.key.value} are one step"
+                raise self.source.error(entry.key, "", what, "keep one of them")
+            keys[step.id] = entry.key.value
+            figures[step.id] = self.of_step(step, entry)
+        return figures
+
+    def one_step(self, name: str, root: Node | None) -> dict[str, Figures]:
+        """The figures of one step: those that YAML gave, alone or among others; or rows that were pasted."""
+        key = scalar_at(name, -1, -1)
+        step = self.step(key)
+        if isinstance(root, MapNode):
+            found = self.mapping(root)
+            if step.id not in found:
+                raise self.source.error(root, step.id, "nothing is written of this step", "write its rows")
+            return {step.id: found[step.id]}
+        if isinstance(root, ListNode):
+            return {step.id: self.of_step(step, Entry(key, root))}
+        rows = pasted.rows(self.source.text, 0, 0, self.decimal_comma)
+        if not rows.items:
+            raise self.source.error_at(1, 1, step.id, "nothing is written here", "write its rows, one a line")
+        figures = np.full(step.shape, None, dtype=object)
+        self.fill(figures, rows, step.id, _whole(step), set())
+        return {step.id: figures}
+
+    def step(self, key: yaml.ScalarEvent) -> Step:
+        """The step of an id, or of `result`."""
+        name, steps = key.value, self.solution.steps
+        if name == "result":
+            return self.solution.result
+        if name in steps:
+            return steps[name]
+        same_end = [id for id in steps if id.endswith(f".{name}")] if name else []
+        hint = f"did you mean {either(same_end[:3])}?" if same_end else nearest(name, [*steps, "result"])
+        raise self.source.error(key, "", f"this problem has no step {short(name) or 'without a name'}", hint)
+
+    def of_step(self, step: Step, entry: Entry) -> Figures:
+        """All figures of a step, n × m: its rows, or parts of it."""
+        if is_empty(entry.value):
+            raise self.source.error(entry.key, step.id, "empty", "write its rows, or leave it out")
+        figures = np.full(step.shape, None, dtype=object)
+        filled: set[tuple[int, int]] = set()
+        for part in _parts(entry.value):
+            block, rows = self.part(step, part) if isinstance(part, MapNode) else (_whole(step), part)
+            self.fill(figures, rows, step.id, block, filled)
+        return figures
+
+    def part(self, step: Step, node: MapNode) -> tuple[_Block, Node]:
+        """Rows or columns of a step, and the figures that are written for them."""
+        said = _part_keys(*step.shape).read(self.source, node, step.id)
+        for one, many in (("row", "rows"), ("column", "columns")):
+            if one in said and many in said:
+                raise self.source.error(node, step.id, f"both {one} and {many}", "give one of them")
+        rows, columns = said["row"] or said["rows"], said["column"] or said["columns"]
+        if "values" not in said:
+            raise self.source.error(node, step.id, "no values", "write {row: 2, values: [1, 0]}")
+        if not rows and not columns:
+            raise self.source.error(node, step.id, "which part is not said", "give row, rows, column or columns")
+        n, m = step.shape
+        names = [_named(*each) for each in (("row", rows), ("column", columns)) if each[1]]
+        block = _Block(f"{', '.join(names)} of {step.id}", rows or range(n), columns or range(m))
+        return block, said["values"]
+
+    def fill(self, figures: Figures, node: Node, path: str, block: _Block, filled: set[tuple[int, int]]) -> None:
+        """Set the figures of a block from what is written for it."""
+        for i, row in zip(block.rows, self.grid(node, path, block), strict=True):
+            for j, cell in zip(block.columns, row, strict=True):
+                if (i, j) in filled:
+                    what = "this figure is written twice"
+                    raise self.source.error(cell, self.source.cell(path, i, j), what, "keep one of them")
+                filled.add((i, j))
+                if not isinstance(cell, yaml.ScalarEvent):
+                    found = "a list" if isinstance(cell, ListNode) else "a mapping"
+                    what = f"a figure is wanted here, not {found}"
+                    raise self.source.error(cell, self.source.cell(path, i, j), what, "check the brackets")
+                figure = written(cell.value, self.decimal_comma)
+                if self.blanks or not figure.is_blank:
+                    mark: Any = cell.start_mark
+                    figures[i, j] = figure._replace(line=mark.line + 1, column=mark.column + 1)
+
+    def grid(self, node: Node, path: str, block: _Block) -> Sequence[Sequence[Node]]:
+        """The cells of a block, as many as it has."""
+        n, m = len(block.rows), len(block.columns)
+        if isinstance(node, yaml.ScalarEvent):
+            if node.style != "|":
+                return self.single(node, path, block)
+            start: Any = node.start_mark
+            first = start.line + 1 if start.line >= 0 else -1  # its text starts on the next line
+            node = pasted.rows(node.value, first, None, self.decimal_comma)
+        if isinstance(node, MapNode):
+            raise self.source.error(node, path, "must be a list of rows", "write [[1, 2], [3, 4]]")
+        items = node.items
+        if not items:
+            raise self.source.error(node, path, "no figures", "write rows of figures: [[1, 0], [0, 1]]")
+        if not any(isinstance(item, ListNode) for item in items):
+            if 1 not in (n, m):
+                raise self.wrong(node, path, block, "one row is written", len(items) == 2 * m)
+            if len(items) != n * m:
+                raise self.wrong(node, path, block, f"{_figures(items)} written", len(items) == 2 * n * m)
+            return [items] if n == 1 else [[item] for item in items]
+        rows = [item.items if isinstance(item, ListNode) else [item] for item in items]
+        if len(rows) == m and n == 1 and all(len(row) == 1 for row in rows):
+            return [[row[0] for row in rows]]
+        if len(rows) == 1 and m == 1 and len(rows[0]) == n:
+            return [[cell] for cell in rows[0]]
+        if len(rows) != n:
+            count = f"{counted(len(rows), 'row')} {'is' if len(rows) == 1 else 'are'} written"
+            raise self.wrong(node, path, block, count, False)
+        for k, (item, row) in enumerate(zip(items, rows, strict=True)):
+            if not isinstance(item, ListNode):
+                raise self.source.error(item, path, "must be a list of rows", "write [[1, 2], [3, 4]]")
+            if len(row) != m:
+                which = f"{_figures(row)} written" + (f" in row {k + self.source.count_from}" if len(rows) > 1 else "")
+                raise self.wrong(item, path, block, which, len(row) == 2 * m)
+        return rows
+
+    def single(self, node: yaml.ScalarEvent, path: str, block: _Block) -> Sequence[Sequence[Node]]:
+        """The cells of a block from one text: its only figure, or `_` for every one."""
+        n, m = len(block.rows), len(block.columns)
+        if n * m > 1 and not written(node.value).is_blank:
+            raise self.wrong(node, path, block, "one figure is written", False)
+        return [[node] * m] * n
+
+    def wrong(self, at: Node, path: str, block: _Block, what: str, twice: bool) -> ProblemError:
+        """The error of a shape that is not the step's; `twice`: as if each figure were cut in two."""
+        hint = "write _ for a figure that is left blank"
+        if twice:
+            hint = "for decimal commas, give --decimal-comma, and put quotes round figures in lists"
+        return self.source.error(at, path, f"{block.size}, but {what}", hint)
+
+
+def _whole(step: Step) -> _Block:
+    n, m = step.shape
+    return _Block(step.id, range(n), range(m))
+
+
+def _parts(node: Node) -> Sequence[Node]:
+    """The parts that are written of a step, or all of it at once."""
+    if isinstance(node, ListNode) and node.items and all(isinstance(item, MapNode) for item in node.items):
+        return node.items
+    return [node]
+
+
+def _part_keys(n: int, m: int) -> Table:
+    rows, columns = _indices(n), _indices(m)
+    return Table((
+        Key("row", rows, (), "the row that is written, from 1"), Key("rows", rows, (), "the rows, from 1"),
+        Key("column", columns, (), "the column, from 1"), Key("columns", columns, (), "the columns, from 1"),
+        Key("values", anything, None, "their figures"),
+    ))  # fmt: skip
+
+
+def _indices(last: int) -> Reader:
+    """Rows or columns that are counted from 1, one or a list of them -> from 0."""
+    one = whole(1, last)
+
+    def read(source: Source, node: Node, path: str) -> tuple[int, ...]:
+        items = node.items if isinstance(node, ListNode) else [node]
+        if not items:
+            raise source.error(node, path, "an empty list", "name rows or columns, from 1")
+        return tuple(one(source, item, path) - 1 for item in items)
+
+    return read
+
+
+def _named(noun: str, indices: Sequence[int]) -> str:
+    numbers = [str(index + 1) for index in indices]
+    return f"{noun} {numbers[0]}" if len(numbers) == 1 else f"{noun}s {either(numbers, 'and')}"
+
+
+def _figures(items: Sequence[Node]) -> str:
+    return f"{counted(len(items), 'figure')} {'is' if len(items) == 1 else 'are'}"
+
+
+def _of_which_step(source: Source, at: Node | None = None) -> ProblemError:
+    what, hint = "expected a mapping of step ids to figures", "say which step the figures are of: --step A"
+    return source.error(at, "", what, hint) if at is not None else source.error_at(1, 1, "", what, hint)
+
+
+def _node_of(value: Any, depth: int = 0) -> Node:
+    """What is given in Python, as the nodes that YAML would have given, without a place."""
+    start = scalar_at("", -1, -1)
+    if depth > DEEPEST:
+        raise UsageError("answers are nested too deep", "give rows of figures")
+    if hasattr(value, "__array__") and not isinstance(value, np.generic):
+        value = np.asarray(value)
+        value = list(value) if value.ndim else value[()]
+    if isinstance(value, Mapping):
+        mapping = MapNode(start)
+        for key, inner in value.items():
+            mapping.entries[str(key)] = Entry(scalar_at(str(key), -1, -1), _node_of(inner, depth + 1))
+        return mapping
+    if isinstance(value, Iterable) and not isinstance(value, str | bytes):
+        items = ListNode(start)
+        items.items = [_node_of(inner, depth + 1) for inner in value]
+        return items
+    text = "_" if value is None else str(value)
+    return scalar_at(text, -1, -1, style="|" if "\n" in text else None)

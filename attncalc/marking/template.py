@@ -1,0 +1,106 @@
+"""What a student fills in: every step that is computed, with `_` for each of its figures, and nothing of the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from attncalc.errors import UsageError
+from attncalc.expr import Expr
+from attncalc.problem.schema import nearest
+from attncalc.problem.source import one_line, short
+from attncalc.solution import Group, Solution
+from attncalc.steps import Arrange, Axis, Given, Reduce, Step
+
+MOST_LABELS = 20  # of a matrix
+_CHOSEN_GROUPS = frozenset({"expert"})  # groups that stand for what was chosen, where a choice comes before them
+
+# Symbols as plain text. One that holds anything else is left out: the id says enough.
+_SYMBOLS = {"name": "{0}", "of": "{0}⁽{1}⁾", "sub": "{0}_{1}", "transpose": "{0}ᵀ", "dot": "{0}·{1}",
+            "times": "{0}×{1}", "call": "{0}({1})"}  # fmt: skip
+_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+_TILDE = "\u0303"
+
+
+def template(solution: Solution, *, only: Collection[Step | str] = (), given: bool = False) -> str:
+    """A YAML text of blanks: those of the steps that are computed, of the given ones too (`given`), or of `only` some.
+
+    Steps that merely copy figures are left out, but for the result; so are those that are there only because of what
+    was chosen.
+    """
+    ids = {each if isinstance(each, str) else each.id for each in only}
+    ids = {solution.result.id if id == "result" else id for id in ids}
+    for id in sorted(ids - set(solution.steps)):
+        raise UsageError(f"no step {short(id)} in this solution", nearest(id, list(solution.steps)))
+    blanks = []
+    for step, depends, known in _in_order(solution.root):
+        by_default = step is solution.result or (_is_asked(step, given) and not depends)
+        if step.id in ids or (by_default and not ids):
+            blanks.append(_blank(step, known))
+    return "\n".join(blanks)
+
+
+def _is_asked(step: Step, given: bool) -> bool:
+    if isinstance(step, Arrange):
+        return step.choosers > 0
+    return given or not isinstance(step, Given)
+
+
+def _in_order(root: Group) -> Iterator[tuple[Step, bool, set[Axis]]]:
+    """Every step; whether it is there because of a choice; and the axes whose labels no choice decided."""
+    known: set[Axis] = set()
+    chosen = False
+
+    def walk(group: Group, depends: bool) -> Iterator[tuple[Step, bool, set[Axis]]]:
+        nonlocal chosen
+        for member in group.members:
+            if isinstance(member, Group):
+                yield from walk(member, depends or (chosen and member.key in _CHOSEN_GROUPS))
+            elif isinstance(member, Step):
+                if not chosen:
+                    known.update(axis for axis in (member.rows, member.columns) if axis is not None)
+                chosen = chosen or _chooses(member)
+                yield member, depends, known
+
+    yield from walk(root, False)
+
+
+def _chooses(step: Step) -> bool:
+    """Whether a step picks by figures that are computed: what comes after it may tell what it picked."""
+    if isinstance(step, Arrange):
+        return any(not isinstance(chooser, Given) for chooser in step.operands[len(step.copied) :])
+    return step.role == "next" or (isinstance(step, Reduce) and step.fold == "argmax")
+
+
+def _blank(step: Step, known: set[Axis]) -> str:
+    n, m = step.shape
+    about = [f"{n} × {m}"]
+    for noun, axis in (("rows", step.rows), ("columns", step.columns)):
+        if axis is not None and axis.labels and axis in known:
+            about.append(f"{noun} {_listed(axis.labels)}")
+    symbol = _symbol(step.symbol)
+    comment = f"# {f'{symbol}: ' if symbol and symbol != step.id else ''}{'; '.join(about)}\n"
+    row = f"[{', '.join('_' * m)}]"
+    if n * m == 1:
+        return f"{comment}{step.id}: _\n"
+    if n == 1:
+        return f"{comment}{step.id}: {row}\n"
+    return f"{comment}{step.id}:\n" + f"  - {row}\n" * n
+
+
+def _listed(labels: tuple[str, ...]) -> str:
+    shown = [short(label) for label in labels[:MOST_LABELS]]
+    return ", ".join([*shown, "…"] if len(labels) > MOST_LABELS else shown)
+
+
+def _symbol(symbol: Expr) -> str:
+    """A symbol as plain text, or nothing."""
+    if symbol.op == "number":
+        return str(symbol.args[1])
+    parts = [_symbol(part) if isinstance(part, Expr) else str(part) for part in symbol.args]
+    if not all(parts):
+        return ""
+    if symbol.op == "tilde":
+        return one_line(parts[0][:1]) + _TILDE + one_line(parts[0][1:])
+    if symbol.op == "of":
+        parts[1] = parts[1].translate(_RAISED)
+    return one_line(_SYMBOLS.get(symbol.op, "").format(*parts))

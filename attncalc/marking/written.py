@@ -1,0 +1,239 @@
+"""Figures as people write them in answers: text -> value, and how many decimals were written.
+
+A decimal stands for what rounds to it; an exact form (1/3, √2, e^0.707, 3×4) for itself alone.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+from attncalc.problem.numbers import NotANumber, number
+from attncalc.problem.source import short
+
+LONGEST = 200  # characters
+DEEPEST = 20  # brackets, roots and powers inside one another
+
+_FULL_WIDTH = {0xFF01 + offset: 0x21 + offset for offset in range(0x5E)}  # ！ to ～, digits and signs among them
+_SIGNS = {ord("−"): "-", ord("×"): "*", ord("·"): "*", ord("⋅"): "*", ord("÷"): "/", ord("　"): " ", ord("π"): "pi"}
+_PLAIN_SIGNS: dict[int, int | str] = {**_FULL_WIDTH, **_SIGNS}
+_RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻", "0123456789+-")
+_raised = re.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻]+")
+_minus_infinity = re.compile(r"- ?(?:\.?inf|infinity|∞)", re.IGNORECASE).fullmatch
+_in_brackets = re.compile(r"\(([^()]*)\)").fullmatch
+_decimal = re.compile(
+    r"""([+-]?)\ *(0|[1-9][0-9]*|(?=\.[0-9]))(?:\.([0-9]*))?
+        (?:[eE]([+-]?[0-9]+)|\ *[*x]\ *10\ *(?:\^|\*\*)\ *(?:([+-]?[0-9]+)|\(\ *([+-]?[0-9]+)\ *\)))?
+        (\ *%)?""",
+    re.VERBOSE,
+).fullmatch
+_token = re.compile(
+    r"""\ *(?:((?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)
+        |(\*\*|sqrt|exp|pi|[-+*/^√e()]))""",
+    re.VERBOSE,
+).match
+_STARTS_A_FACTOR = ("√", "sqrt", "exp", "e", "pi", "(")
+
+
+class Written(NamedTuple):
+    """One figure as it was written, and where (0: not known).
+
+    `value` is None where nothing was written, or no number; `decimals` is None for an exact figure; `why` says what is
+    wrong of an invalid one.
+    """
+
+    text: str
+    value: float | None
+    decimals: int | None
+    why: str = ""
+    line: int = 0
+    column: int = 0
+
+    @property
+    def is_blank(self) -> bool:
+        return self.value is None and not self.why
+
+    @property
+    def is_invalid(self) -> bool:
+        return bool(self.why)
+
+
+def written(text: str, decimal_comma: bool = False) -> Written:
+    """The figure of a text, of any text."""
+    if len(text) > LONGEST:
+        return Written(text, None, None, f"{short(text)} is longer than {LONGEST} characters")
+    plain = text.translate(_PLAIN_SIGNS).strip()
+    if plain in ("", "_"):
+        return Written(text, None, None)
+    if _minus_infinity(plain):
+        return Written(text, -math.inf, None)
+    if "," in plain and not decimal_comma:
+        return Written(text, None, None, f"{short(text)} is not a number; for decimal commas, give --decimal-comma")
+    if decimal_comma:
+        plain = plain.replace(",", ".")
+    plain = _raised.sub(lambda raised: f"^({raised[0].translate(_RAISED)})", plain)
+    try:
+        return _decimal_figure(text, plain) or Written(text, _Exact(plain).value(), None)
+    except _NoValue as error:
+        return Written(text, None, None, f"{short(text)} {error}")
+    except _NoExpression:
+        return Written(text, None, None, _why_not(text, plain))
+
+
+class _NoValue(Exception):
+    """Raised for an expression that has no value; its text says why."""
+
+
+class _NoExpression(Exception):
+    """Raised for a text that is no expression."""
+
+
+def _decimal_figure(text: str, plain: str) -> Written | None:
+    inner = _in_brackets(plain)
+    match = _decimal(inner[1].strip() if inner else plain)
+    if match is None:
+        return None
+    sign, whole, fraction, *exponents, per_cent = match.groups()
+    fraction = fraction or ""
+    power = int(next(filter(None, exponents), "0")) - (2 if per_cent else 0)
+    digits = f"{whole or '0'}.{fraction or '0'}"
+    value = float(f"{digits}e{power}")
+    if not digits.strip("0."):
+        return Written(text, 0.0, len(fraction) + (2 if per_cent else 0))
+    if not value or math.isinf(value):
+        raise _NoValue(f"is too {'large' if value else 'small'} for float64")
+    return Written(text, -value if sign == "-" else value, max(0, len(fraction) - power))
+
+
+def _why_not(text: str, plain: str) -> str:
+    try:
+        number(plain)
+    except NotANumber as error:
+        return f"{error.what.format(short(text))}; {error.hint}"
+    return f"{short(text)} is not a number"
+
+
+class _Exact:
+    """The value of an expression, from its text on: + - × / ^, roots, e and π, a factor before a root or a bracket.
+
+    What people read in two ways (3/2√2, e^2√2) has no value here.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.tokens: list[str] = []
+        self.depth = 0
+        place, end = 0, len(text.rstrip())
+        while place < end:
+            match = _token(text, place)
+            if match is None:
+                raise _NoExpression
+            self.tokens.append("^" if match[2] == "**" else match[1] or match[2])
+            place = match.end()
+        self.tokens.reverse()  # the next one is the last
+
+    def value(self) -> float:
+        result = self.sum()
+        if self.tokens:
+            raise _NoExpression
+        return result + 0.0  # never -0.0
+
+    def sum(self) -> float:
+        result = self.product()
+        while sign := self.taken("+", "-"):
+            other = self.product()
+            result = _finite(result + other if sign == "+" else result - other)
+        return result
+
+    def product(self) -> float:
+        result, closed = self.signed()
+        divided = False
+        while True:
+            if sign := self.taken("*", "/"):
+                other, closed = self.signed()
+                divided = sign == "/"
+                if divided and not other:
+                    raise _NoValue("divides by 0")
+                result = _finite(result / other if divided else result * other)
+            elif self.tokens and self.tokens[-1] in _STARTS_A_FACTOR:
+                if divided or not closed:
+                    raise _NoValue("can be read in two ways; put brackets round what belongs together")
+                other, closed = self.power()
+                result = _finite(result * other)
+            else:
+                return result
+
+    def signed(self) -> tuple[float, bool]:
+        """A factor, and whether another may stand right behind it."""
+        sign = self.taken("+", "-")
+        value, closed = self.power()
+        return -value if sign == "-" else value, closed
+
+    def power(self) -> tuple[float, bool]:
+        self.deeper()
+        base, closed = self.factor()
+        if self.taken("^"):
+            closed = self.tokens[-1:] == ["("]
+            exponent, _ = self.signed()
+            base = _of(math.pow, base, exponent)
+        self.depth -= 1
+        return base, closed
+
+    def deeper(self) -> None:
+        self.depth += 1
+        if self.depth > DEEPEST:
+            raise _NoValue("has too much inside one another")
+
+    def factor(self) -> tuple[float, bool]:
+        if not self.tokens:
+            raise _NoExpression
+        token = self.tokens.pop()
+        if token == "(":
+            return self.rest_of_brackets(), True
+        if token in ("√", "sqrt", "exp"):
+            return self.function(token)
+        if token in ("e", "pi"):
+            return (math.e if token == "e" else math.pi), True
+        if token[0] not in "0123456789.":
+            raise _NoExpression
+        return _finite(float(token)), True
+
+    def function(self, name: str) -> tuple[float, bool]:
+        if self.taken("("):
+            inner, closed = self.rest_of_brackets(), True
+        elif name == "√":
+            self.deeper()
+            if self.tokens[-1:] == ["-"]:
+                raise _NoValue("is a root of a figure below 0")
+            inner, closed = self.factor()[0], False
+            self.depth -= 1
+        else:
+            raise _NoExpression
+        return _of(math.exp if name == "exp" else math.sqrt, inner), closed
+
+    def rest_of_brackets(self) -> float:
+        inner = self.sum()
+        if not self.taken(")"):
+            raise _NoExpression
+        return inner
+
+    def taken(self, *wanted: str) -> str:
+        """The next token, which is then taken, where it is one of these."""
+        return self.tokens.pop() if self.tokens and self.tokens[-1] in wanted else ""
+
+
+def _of(function: Callable[..., float], *arguments: float) -> float:
+    try:
+        return _finite(function(*arguments))
+    except OverflowError:
+        raise _NoValue("is too large for float64") from None
+    except ValueError:
+        root = function is math.sqrt
+        raise _NoValue("is a root of a figure below 0" if root else "is a power that has no value") from None
+
+
+def _finite(value: float) -> float:
+    if not math.isfinite(value):
+        raise _NoValue("is too large for float64")
+    return value
