@@ -12,14 +12,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from attncalc.marking import Marking, mark
     from attncalc.mechanisms import solve
     from attncalc.problem import Problem, load, parse
     from attncalc.solution import Solution
 
 __version__ = "0.1.0"
-__all__ = ["Problem", "Solution", "__version__", "load", "parse", "solve"]
+__all__ = ["Marking", "Problem", "Solution", "__version__", "load", "mark", "parse", "solve"]
 
-_HOMES = {"Problem": "problem", "load": "problem", "parse": "problem", "solve": "mechanisms", "Solution": "solution"}
+_HOMES = {"Problem": "problem", "load": "problem", "parse": "problem", "solve": "mechanisms", "Solution": "solution",
+          "Marking": "marking", "mark": "marking"}  # fmt: skip
 
 
 def __getattr__(name: str) -> object:

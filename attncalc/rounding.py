@@ -34,6 +34,7 @@ class Rule:
     """How the figures of one solution are rounded and printed (`show:` in a problem file)."""
 
     decimals: int = 3
+    asked: bool = False  # whether these decimals were asked for, or only hold where nothing is said
     by_step: Mapping[str, int] = field(default_factory=dict)
     rounding: str = "exact"  # or carried: each step's result is rounded, and used as rounded
     ties: str = "half-up"  # or half-even
@@ -44,6 +45,10 @@ class Rule:
         """The decimals of a step: those of its id, else of its id's last part, else the default."""
         last = step_id.rpartition(".")[2]
         return self.by_step.get(step_id, self.by_step.get(last, self.decimals))
+
+    def says(self, step_id: str) -> bool:
+        """Whether the decimals of a step were asked for."""
+        return self.asked or step_id in self.by_step or step_id.rpartition(".")[2] in self.by_step
 
     @property
     def carried(self) -> bool:
@@ -226,6 +231,15 @@ def digits(values: Floats, places: int) -> Texts:
     for place in zip(*np.nonzero(large), strict=True):  # more digits than float64 holds: those of its shortest decimal
         value = float(values[place])
         texts[place] = MINUS_INFINITY if value == -np.inf else f"{Decimal(repr(value)):.{places}f}"
+    return texts
+
+
+def as_text(values: Floats, places: int, *, bare: bool = True) -> Texts:
+    """Figures rounded to `places` decimals, as text; `bare` where so many say them whole."""
+    texts = digits(rounded(values, places), places)
+    if bare:
+        whole = fits(values, places)
+        texts[whole] = [_bare(text) for text in texts[whole]]
     return texts
 
 

@@ -26,6 +26,6 @@ class Show:
         """
         changes = {name: value for name, value in changes.items() if value is not None}
         if "decimals" in changes:
-            changes.setdefault("by_step", {})
+            changes = {"by_step": {}, "asked": True, **changes}
         of_rule = {each.name: changes.pop(each.name) for each in fields(Rule) if each.name in changes}
         return replace(self, **{"rule": replace(self.rule, **of_rule), **changes})

@@ -16,8 +16,8 @@ _step_id = re.compile(r"[A-Za-z][A-Za-z0-9_]*(\.[A-Za-z][A-Za-z0-9_]*)*").fullma
 _decimals = whole(0, MOST_DECIMALS)
 
 
-def decimals(source: Source, node: Node, path: str) -> tuple[int, dict[str, int]]:
-    """A whole number, or a mapping of `default` and step ids: (the default, decimals by step)."""
+def decimals(source: Source, node: Node, path: str) -> tuple[int | None, dict[str, int]]:
+    """A whole number, or a mapping of `default` and step ids: (the default or None, decimals by step)."""
     if not isinstance(node, MapNode):
         return _decimals(source, node, path), {}
     by_step: dict[str, int] = {}
@@ -27,11 +27,11 @@ def decimals(source: Source, node: Node, path: str) -> tuple[int, dict[str, int]
         if is_empty(entry.value):
             raise source.error(entry.key, f"{path}.{name}", "empty", "give its decimals")
         by_step[name] = _decimals(source, entry.value, f"{path}.{name}")
-    return by_step.pop("default", Rule().decimals), by_step
+    return by_step.pop("default", None), by_step
 
 
 KEYS = Table((
-    Key("decimals", decimals, (Rule().decimals, {}),
+    Key("decimals", decimals, (None, {}),
         f"decimals of every figure, 0 to {MOST_DECIMALS}, or a mapping: default, and steps by id or its last part"),
     Key("rounding", choice("exact", "carried"), "exact",
         "exact: only what is shown is rounded; carried: the next step uses the rounded figures"),
@@ -55,4 +55,5 @@ def show(source: Source, node: Node, path: str) -> Show:
     default, by_step = said["decimals"]
     of_rule = {name: said[name] for name in ("rounding", "ties", "weights", "numbers")}
     of_show = {name: said[name] for name in ("count_from", "detail", "weighted_sum", "exponentials", "shift")}
-    return Show(Rule(decimals=default, by_step=by_step, **of_rule), **of_show)
+    decimals = Rule().decimals if default is None else default
+    return Show(Rule(decimals=decimals, asked=default is not None, by_step=by_step, **of_rule), **of_show)

@@ -1,0 +1,42 @@
+"""What written figures are worth: marks for each step, shared out evenly over its figures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+
+from attncalc.marking.verdicts import CORRECT, FOLLOWS, IMPRECISE, Marking
+
+# What a figure that follows from an earlier slip is worth. One that follows from rounded figures is right, and so is
+# one that is short of a decimal, though it is named: nobody is marked down for rounding.
+FOLLOW_THROUGH = {"full": Fraction(1), "half": Fraction(1, 2), "none": Fraction(0)}
+
+
+class Score(NamedTuple):
+    """The marks of a step: how many of its figures are right (`earned`, as shares of a figure) of `figures`, and the
+    marks `given` of `worth`."""
+
+    step: str
+    earned: Fraction
+    figures: int
+    given: Fraction
+    worth: Fraction
+
+
+def scores(marking: Marking, worth: Mapping[str, Fraction], follow_through: str = "full") -> list[Score]:
+    """The marks of each step that is worth some; a step that was not written gets none."""
+    return [_score(marking, id, marks, FOLLOW_THROUGH[follow_through]) for id, marks in worth.items()]
+
+
+def _score(marking: Marking, id: str, worth: Fraction, follows: Fraction) -> Score:
+    marked = marking.steps.get(id)
+    if marked is None:
+        return Score(id, Fraction(0), marking.solution.steps[id].values.size, Fraction(0), worth)
+    figures = int(np.count_nonzero(marked.verdicts != ""))
+    rest = marking.from_slips[id] & (marked.verdicts == FOLLOWS)
+    whole = np.isin(marked.verdicts, [CORRECT, IMPRECISE, FOLLOWS]) & ~rest
+    earned = int(np.count_nonzero(whole)) + follows * int(np.count_nonzero(rest))
+    return Score(id, earned, figures, worth * earned / figures if figures else Fraction(0), worth)

@@ -1,0 +1,43 @@
+"""A marked step as whoever wrote the figures before it had to work it: from those figures."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from attncalc.marking.verdicts import Marking
+from attncalc.rounding import Texts, as_text
+from attncalc.steps import Given, Matrix, Step
+
+
+def as_written(marking: Marking, id: str) -> Step:
+    """The step of this id, n × m, with what stands for its operands in their place, as text, and what follows."""
+    marked = marking.steps[id]
+    operands = tuple(_stood(marking, operand) for operand in marked.step.operands)
+    step = replace(marked.step, operands=operands, places=marked.places)
+    step.values = marked.follows.value
+    step.decimals = step.own_decimals
+    return step
+
+
+def _stood(marking: Marking, step: Step) -> Step:
+    """What stands for a step: itself, where nothing else was written; else its figures as given ones."""
+    values = marking.stands[step.id].value
+    written = marking.steps.get(step.id)
+    if written is None and np.array_equal(values, step.values):
+        return step
+    places = written.places if written else step.places
+    texts: Texts = as_text(values, places)
+    if written:
+        for i, j in np.argwhere(written.verdicts != "").tolist():
+            figure = written.written[i, j]
+            if figure.decimals is not None and figure.value is not None:
+                texts[i, j] = as_text(np.array([[figure.value]]), figure.decimals, bare=False)[0, 0]
+    stood = Given(
+        id=step.id, symbol=step.symbol, rows=step.rows, columns=step.columns, role=step.role, places=places,
+        rows_sum_to_one=step.rows_sum_to_one, matrix=Matrix(values, texts),
+    )  # fmt: skip
+    stood.values = values
+    stood.decimals = stood.own_decimals
+    return stood
