@@ -16,8 +16,9 @@ ANYTHING = None
 # Which parts of attncalc a part may import, besides itself. A module that may import more than its part has a line of
 # its own. A part that isn't here fails: decide first what it may know.
 ALLOWED: dict[str, set[str] | None] = {
-    "operations": set(),
-    "expr": {"operations"},
+    "intervals": set(),
+    "operations": {"intervals"},
+    "expr": {"operations", "intervals", "rounding"},
     "rounding": set(),
     "errors": set(),
     "draws": set(),
@@ -31,11 +32,11 @@ ALLOWED: dict[str, set[str] | None] = {
     "marking": {"problem", "mechanisms", "solution", "steps", "expr", "rounding", "show", "errors"},
     "blocks": {"expr"},
     "wording": {"errors", "blocks"},
-    "layout": {"solution", "steps", "expr", "blocks", "wording", "rounding", "show"},
+    "layout": {"solution", "steps", "expr", "blocks", "wording", "rounding", "show", "marking"},
     "formats": {"blocks", "expr", "errors"},
     "formats.json": {"blocks", "expr", "errors", "solution", "steps", "rounding"},
     "cli": ANYTHING,
-    "__init__": {"problem", "mechanisms", "solution", "steps", "errors"},  # the public names, imported when used
+    "__init__": {"problem", "mechanisms", "marking", "solution", "steps", "errors"},  # the public names, imported when used
     "__main__": {"cli"},
 }
 
