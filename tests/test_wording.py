@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import reports
 import yaml
 from hypothesis import given
 from random_problems import cases
@@ -199,6 +200,7 @@ def test_every_key_is_used_on_some_page(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(Wording, "text", recorded_text)
     for read in PROBLEMS:
         document(read, "en")
+    dict(reports.documents("en"))
     assert set(templates("en")) - used == set()
 
 
@@ -256,6 +258,16 @@ SYMBOLS = {
     "colsum", "cumsum", "product", "mean", "sum", "joint", "PPL", "ln", "top", "chosen", "sorted", "cumulative", "load",
     "heads", "kv", "model", "ff", "active", "FW", "Fb", "XW", "Xb",
 }  # fmt: skip
+
+
+def test_no_english_is_left_on_a_chinese_report() -> None:
+    for name, page in reports.documents("zh"):
+        said = {word for prose in sentences(page) for part in prose.parts if isinstance(part, str) for word in words(part)}
+        assert said <= KEPT | set(words(prose_text(page.title))), (name, said)
+
+
+def prose_text(prose: Prose) -> str:
+    return "".join(part for part in prose.parts if isinstance(part, str))
 
 
 def check_words(read: Problem) -> None:
