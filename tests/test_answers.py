@@ -1,6 +1,7 @@
 """Figures and answers that people write, as they are read for marking: every form, and every error with its place."""
 
 import math
+import time
 from pathlib import Path
 
 import numpy as np
@@ -203,6 +204,14 @@ def test_pasted_figures_know_their_place_and_blanks():
     assert A[1, 1].is_invalid and (A[1, 1].line, A[1, 1].column) == (5, 0)
     A = read("[[1, 2, 3],\n [4, x, 6], [7, 8, 9]]", "-", step="A").figures["A"]
     assert (A[1, 1].line, A[1, 1].column) == (2, 6) and (A[2, 0].line, A[2, 0].column) == (2, 14)
+
+
+@pytest.mark.parametrize("piece", [*",;|│[]⎡⎤\"#-e√(", "1 ", ", ", "| ", "[1", "1]", "⎡1", "--", "\n", "\t,"])
+def test_long_pasted_lines_take_no_longer_than_their_length(piece):
+    started = time.process_time()
+    with pytest.raises(ProblemError):
+        read(piece * 200_000, "-", step="A")
+    assert time.process_time() - started < 10  # with the square of the length, minutes
 
 
 def test_decimal_commas():
