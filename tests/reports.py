@@ -1,6 +1,7 @@
 """Answers that make a report say each of its sentences, for the tests of wording and of formats."""
 
 from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
 
 from attncalc import load, solve
@@ -16,7 +17,8 @@ ANSWERS = {  # by name: a shipped problem, and what is written
     "all right": ("abc", "A: [[.401, .198, .401], [.248, .248, .504], [.284, .140, .576]]"),
     "slips": ("abc", "S: [[1, 3, 2], [1, 1, 2], [2, 1, 3]]\nA: [[.24, .248, .504], [0.2, 0.4, 0.4], [1, 0, 0]]\n"
                      "O: [[1, 1], [abc, _], [1, 0]]\n"),
-    "a decimal short": ("abc", "A: [[.401, .198, .401], [.248, .25, .504], [.284, .140, .576]]\n"
+    "a decimal short": ("abc", "scaled: [{row: 1, values: [.71, 0, .707]}]\n"
+                               "A: [[.401, .198, .401], [.248, .25, .504], [.284, .140, .576]]\n"
                                "O: [[_, 0.6], [1.504, .752], [1.576, .716]]"),
     "follows": ("abc", "Q: [[1, 2], [0, 1], [1, 1]]\nS: [[3, 2, 5], [1, 1, 2], [2, 1, 3]]\n"
                        "scaled: [[2.121, 1.414, 3.535], [0.707, 0.707, 1.414], [1.414, 0.707, 2.121]]"),
@@ -32,7 +34,7 @@ def marked(name: str) -> tuple[Problem, Marking, list[Score]]:
     problem = load(PROBLEMS / f"{of}.yaml")
     solution = solve(problem)
     marking = mark_answers(problem, solution, read_answers(text.encode(), f"{name}.yaml", solution))
-    worth = {id: 2 for id in list(marking.steps)[:2]} | ({"A": 3} if "A" in solution.steps else {})
+    worth = dict.fromkeys(list(marking.steps)[:2], Fraction(2)) | ({"A": Fraction(3)} if "A" in solution.steps else {})
     return problem, marking, scores(marking, worth)
 
 

@@ -83,13 +83,13 @@ def _first_slip(report: Report) -> Iterator[Block]:
 
 
 def _counts(report: Report) -> Block:
+    """How many figures have each verdict that one has, and what it means."""
     say = report.say
-    rows = [
-        (Prose((SIGNS[verdict],)), say(f"report.verdicts.{verdict}.name"), Prose((str(count),)),
-         say(f"report.verdicts.{verdict}.means"))
+    return Items(tuple(
+        say("report.count", sign=SIGNS[verdict], verdict=say(f"report.verdicts.{verdict}.name"), n=count,
+            means=say(f"report.verdicts.{verdict}.means"))
         for verdict, count in report.marking.counts.items() if count
-    ]  # fmt: skip
-    return Table(tuple(say(f"report.columns.{name}") for name in ("sign", "verdict", "figures", "means")), tuple(rows))
+    ))  # fmt: skip
 
 
 def _marks(report: Report, scores: Sequence[Score]) -> Block:
