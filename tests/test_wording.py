@@ -62,6 +62,7 @@ RARE = {
        for activation in ("none", "relu", "gelu", "gelu-tanh", "silu")},
     "sizes of a decoder": "kind: size\nd_model: 4\nheads: 2\nd_ff: 8\nexperts: 2\ntop_k: 1\nvocabulary: 5\n"
     "positions: 3\ntied: no\nbiases: yes\nnorm: rms-norm\nactivation: swiglu\n",
+    "windows": "kind: size\nlatent: 4\nlength: 3\nwindow: 2\n",
     "sizes of an encoder": "kind: size\nskeleton: encoder\nd_model: 4\nheads: 2\nnorm: none\n",
     "a gate": "kind: gate\nvalue: [[1]]\ngate: [[1]]\n",
     "a residual": "kind: residual\nx: [[1]]\nf: [[1]]\n",
