@@ -75,8 +75,8 @@ KEYS = Table((
     Key("heads", whole(1, 10**6), None, "query heads"),
     Key("kv_heads", whole(1, 10**6), None, "key/value heads; as many as heads, if nothing is said"),
     Key("d_k", whole(1, 10**7), None, "the width of a head; d_model / heads, if nothing is said"),
-    Key("latent", whole(1, 10**7), None, "figures that the cache keeps of a token in a layer instead of keys and values "
-        "(multi-head latent attention), those of decoupled keys among them"),
+    Key("latent", whole(1, 10**7), None, "figures that the cache keeps of a token in a layer instead of keys and "
+        "values (multi-head latent attention), those of decoupled keys among them"),
     Key("d_ff", whole(1, 10**8), None, "the width of the hidden layer of the feed-forward, or of each expert"),
     Key("activation", choice(*ACTIVATIONS), "relu", "that of the feed-forward; swiglu and geglu have three matrices"),
     Key("vocabulary", whole(1, 10**9), None, "how many tokens there are"),
