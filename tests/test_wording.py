@@ -250,7 +250,7 @@ KEPT = {
 }  # fmt: skip
 # The words of formulas: functions, and symbols that are words.
 SYMBOLS = {
-    "max", "rowsum", "QKV", "masked", "capped", "keep", "kept", "given", "memory", "causal", "window", "padding",
+    "max", "min", "rowsum", "QKV", "masked", "capped", "keep", "kept", "given", "memory", "causal", "window", "padding",
     "hide", "add", "before", "concat", "output",
     "LayerNorm", "RMSNorm", "norm", "gain", "ReLU", "GELU", "SiLU", "gate", "gated", "erf",
     "argmax", "last", "next", "start", "all", "passed",
