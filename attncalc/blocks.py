@@ -91,10 +91,33 @@ class Token:
 
 
 @dataclass(frozen=True)
-class Prose:
-    """A sentence, in the parts that a format sets differently: words, formulas, tokens."""
+class Expected:
+    """What belongs in a blank: a figure as text, how far off it may be, and figures that known wrong methods give.
 
-    parts: tuple[str | Math | Token, ...]
+    It is for formats that mark what is filled in; no other shows it.
+    """
+
+    figure: str
+    tolerance: str
+    wrong: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Blank:
+    """A place to write something, about as wide as so many letters."""
+
+    width: int = 6
+    expected: Expected | None = None
+
+
+Inline = str | Math | Token | Blank
+
+
+@dataclass(frozen=True)
+class Prose:
+    """A sentence, in the parts that a format sets differently: words, formulas, tokens, blanks."""
+
+    parts: tuple[Inline, ...]
 
 
 @dataclass(frozen=True)
@@ -157,4 +180,35 @@ class Document:
     colon: str = ":"
 
 
-Block = Prose | Items | Formula | Beside | Work | Table | Section
+@dataclass(frozen=True)
+class Space:
+    """Room to write, so many lines of it."""
+
+    lines: int = 4
+
+
+Block = Prose | Items | Formula | Beside | Work | Table | Section | Space
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question of an exercise sheet, and its answer; `marks` as text, "" where nothing is said."""
+
+    title: Prose
+    blocks: tuple[Block, ...]
+    answer: tuple[Block, ...]
+    marks: str = ""
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """An exercise sheet with its key: `head` are the lines above its questions (course, date, name), `foot` says which
+    sheet it is."""
+
+    title: Prose
+    lang: str
+    head: tuple[Prose, ...]
+    questions: tuple[Question, ...]
+    foot: Prose
+    key_title: Prose
+    colon: str = ":"

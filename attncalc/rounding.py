@@ -260,6 +260,11 @@ def is_whole(value: float, places: int) -> bool:
     return bool(fits(np.array([value]), places)[0])
 
 
+def half_unit(places: int) -> str:
+    """Half a unit of the last of so many decimals: 0.0005 of 3."""
+    return _plain(Decimal(5).scaleb(-places - 1))
+
+
 def fraction(value: Fraction, places: int = 2) -> str:
     """A number of marks: bare where it is whole, else with at most so many decimals."""
     return _bare(str(digits(rounded(np.array([[float(value)]]), places), places)[0, 0]))

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from attncalc.expr import Expr
+from attncalc.rounding import Flags
 from attncalc.steps import Axis, Step
 
 
@@ -95,6 +96,15 @@ class Solution:
     @property
     def result(self) -> Step:
         return next(reversed(self.steps.values()))
+
+    def reached(self, marked: Mapping[str, Flags]) -> dict[str, Flags]:
+        """Which figures are worked, at whatever remove, from those that are marked: by step id, n × m."""
+        found: dict[str, Flags] = {}
+        through: dict[str, Flags] = {}
+        for id, step in self.steps.items():
+            found[id] = step.reached([through[operand.id] for operand in step.operands])
+            through[id] = found[id] | marked[id] if id in marked else found[id]
+        return found
 
     @cached_property
     def exact(self) -> Solution | None:

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 import reports
+import sheets
 import yaml
 from hypothesis import given
 from random_problems import cases
@@ -203,6 +204,7 @@ def test_every_key_is_used_on_some_page(monkeypatch: pytest.MonkeyPatch) -> None
     for read in PROBLEMS:
         document(read, "en")
     dict(reports.documents("en"))
+    dict(sheets.documents("en"))
     assert set(templates("en")) - used == set()
 
 
@@ -262,10 +264,11 @@ SYMBOLS = {
 }  # fmt: skip
 
 
-def test_no_english_is_left_on_a_chinese_report() -> None:
-    for name, page in reports.documents("zh"):
+def test_no_english_is_left_on_a_chinese_report_or_sheet() -> None:
+    titles = {word for read in PROBLEMS for word in words(read.title or "")}
+    for name, page in (*reports.documents("zh"), *sheets.documents("zh")):
         said = {word for prose in sentences(page) for word in words(prose_text(prose))}
-        assert said <= KEPT | set(words(prose_text(page.title))), (name, said)
+        assert said <= KEPT | titles | set(words(prose_text(page.title))), (name, said)
 
 
 def prose_text(prose: Prose) -> str:

@@ -9,6 +9,7 @@ import typer
 from attncalc import __version__
 from attncalc.cli import completion
 from attncalc.cli.check import check
+from attncalc.cli.exercise import exercise
 from attncalc.cli.mask import mask
 from attncalc.cli.new import new
 from attncalc.cli.size import size
@@ -22,6 +23,7 @@ app = typer.Typer(
 )
 app.command()(solve)
 app.command()(check)
+app.command()(exercise)
 app.command()(mask)
 app.command()(size)
 app.command()(new)

@@ -12,7 +12,23 @@ from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from itertools import groupby
 
-from attncalc.blocks import Beside, Block, Document, Formula, Grid, Items, Math, Prose, Section, Table, Token, Work
+from attncalc.blocks import (
+    Beside,
+    Blank,
+    Block,
+    Document,
+    Formula,
+    Grid,
+    Inline,
+    Items,
+    Math,
+    Prose,
+    Section,
+    Space,
+    Table,
+    Token,
+    Work,
+)
 from attncalc.formats import mathml
 from attncalc.formats.headings import heading
 from attncalc.formats.html_style import STYLE, shades
@@ -43,12 +59,14 @@ def sentence(prose: Prose) -> str:
     return _LOOSE.sub(JOINER, "".join(written)).strip()
 
 
-def _part(part: str | Math | Token) -> str:
+def _part(part: Inline) -> str:
     match part:
         case Math():
             return _within(part)
         case Token(text):
             return f"<bdi>{escape(visible(text))}</bdi>"
+        case Blank(width, _):
+            return f'<span class="blank" style="min-width:{width}ch"></span>'
     return escape(visible(" ".join(part.split("\n"))))
 
 
@@ -94,6 +112,8 @@ class _Page:
                 yield from _work(block)
             case Table():
                 yield from map(_table, table_parts(block, ROOM))
+            case Space(lines):
+                yield f'<div class="space" style="height:{1.6 * lines}em"></div>'
             case Section():
                 yield from self._section(block, level)
 

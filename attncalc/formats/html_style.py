@@ -53,6 +53,9 @@ th{font-weight:600}
 .matrix .r::after{right:0;border-right-width:1.5px}
 .matrix tbody tr:first-child .l::before,.matrix tbody tr:first-child .r::after{border-top-width:1.5px}
 .matrix tbody tr:last-child .l::before,.matrix tbody tr:last-child .r::after{border-bottom-width:1.5px}
+.blank{display:inline-block;border-bottom:1px solid var(--ink);height:1.2em}
+td>.blank:only-child{min-height:1.6em}
+.space{border:1px solid var(--line);margin:.6em 0}
 @media (max-width:40rem){
 .work{grid-template-columns:minmax(0,1fr)}
 dd{padding-left:1em;margin-bottom:.3em}

@@ -10,7 +10,22 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from attncalc.blocks import Beside, Block, Document, Formula, Items, Math, Prose, Section, Table, Token, Work
+from attncalc.blocks import (
+    Beside,
+    Blank,
+    Block,
+    Document,
+    Formula,
+    Inline,
+    Items,
+    Math,
+    Prose,
+    Section,
+    Space,
+    Table,
+    Token,
+    Work,
+)
 from attncalc.formats import latex_display
 from attncalc.formats.headings import heading
 from attncalc.formats.latex_lines import ROOM, formula_line, whole_line
@@ -88,9 +103,11 @@ def sentence(prose: Prose) -> str:
     return "".join(map(_part, prose.parts)).strip()
 
 
-def _part(part: str | Math | Token) -> str:
+def _part(part: Inline) -> str:
     if isinstance(part, Math):
         return inline(part)
+    if isinstance(part, Blank):
+        return rf"\underline{{\hspace{{{part.width / 2}em}}}}"
     return escaped_token(part.text) if isinstance(part, Token) else escaped(part)
 
 
@@ -115,6 +132,8 @@ def _block(block: Block, depth: int) -> Iterator[str]:
             yield from _work(block)
         case Table():
             yield from map(_table, table_parts(block, ROOM))
+        case Space(lines):
+            yield rf"\vspace{{{lines}\baselineskip}}"
         case Section():
             yield _heading(block, depth)
             yield from _blocks(block.blocks, depth + 1)

@@ -7,7 +7,22 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from attncalc.blocks import Beside, Block, Document, Formula, Items, Math, Prose, Section, Table, Token, Work
+from attncalc.blocks import (
+    Beside,
+    Blank,
+    Block,
+    Document,
+    Formula,
+    Inline,
+    Items,
+    Math,
+    Prose,
+    Section,
+    Space,
+    Table,
+    Token,
+    Work,
+)
 from attncalc.errors import UsageError
 from attncalc.formats.headings import heading
 from attncalc.formats.latex_display import display, displays, is_long
@@ -17,6 +32,7 @@ from attncalc.formats.width import visible
 
 _INLINE = {"github": ("$`", "`$"), "dollars": ("$", "$")}
 _DISPLAY = {"github": ("```math", "```"), "dollars": ("$$", "$$")}
+LINE = 40  # letters of a line to write on
 DEEPEST_HEADING = 6
 LINES_IN_FORMULA = 40  # of working; more would make one formula that takes a browser long to set
 
@@ -77,9 +93,11 @@ class _Page:
             text += self.gap + piece if starts or ended else piece
         return text.strip()
 
-    def _part(self, part: str | Math | Token) -> str:
+    def _part(self, part: Inline) -> str:
         if isinstance(part, Math):
             return self._inline(part)
+        if isinstance(part, Blank):
+            return r"\_" * part.width
         return escaped_token(part.text) if isinstance(part, Token) else escaped(part)
 
     def _inline(self, math: Math) -> str:
@@ -108,6 +126,8 @@ class _Page:
                 yield from self._work(block)
             case Table():
                 yield self._table(block)
+            case Space(lines):
+                yield "\n\n".join([r"\_" * LINE] * lines)
             case Section():
                 title = self.sentence(heading(block))
                 level = "#" * min(depth + 1, DEEPEST_HEADING)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
-from attncalc.blocks import Document, Grid, Math, Prose, Section, Table, Token, Work
+from attncalc.blocks import Document, Grid, Inline, Math, Prose, Section, Table, Token, Work
 from attncalc.formats import styles
 from attncalc.formats.boxes import Box, grid_box, joined
 from attncalc.formats.folding import NARROWEST, filled, folded, long_words, words
@@ -50,7 +50,7 @@ class _Page(Page):
     def heading(self, section: Section, width: int) -> list[str]:
         return [styled(line, "heading") for line in self._folded(heading(section), width, INDENT)]
 
-    def part(self, part: str | Math | Token) -> str:
+    def part(self, part: Inline) -> str:
         text = super().part(part)
         return styled(text, "token") if isinstance(part, Token) else text
 

@@ -8,13 +8,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from attncalc.blocks import Beside, Block, Document, Formula, Items, Math, Prose, Section, Table, Token, Work
+from attncalc.blocks import (
+    Beside,
+    Blank,
+    Block,
+    Document,
+    Formula,
+    Inline,
+    Items,
+    Math,
+    Prose,
+    Section,
+    Space,
+    Table,
+    Token,
+    Work,
+)
 from attncalc.formats.boxes import Box, joined
 from attncalc.formats.headings import heading
 from attncalc.formats.notation import line
 from attncalc.formats.text_math import INDENT, TEXT, Formulas, is_flat
 from attncalc.formats.width import display_width, padded, visible
 
+LINE = 60  # letters of a line to write on
 BETWEEN = "  "  # a label and its formula, the columns of a table
 
 
@@ -49,9 +65,11 @@ class Page:
         """A sentence as one line."""
         return "".join(map(self.part, prose.parts)).strip()
 
-    def part(self, part: str | Math | Token) -> str:
+    def part(self, part: Inline) -> str:
         if isinstance(part, Math):
             return line(part, TEXT)
+        if isinstance(part, Blank):
+            return "_" * part.width
         return visible(part.text if isinstance(part, Token) else " ".join(part.split("\n")))
 
     def prose(self, prose: Prose, width: int) -> list[str]:
@@ -119,6 +137,8 @@ class Page:
                 return self.work(block, width)
             case Table():
                 return self.table(block, width)
+            case Space(lines):
+                return ["_" * min(width, LINE) for _ in range(lines)]
             case Section():
                 raise TypeError("a section is laid out as a group of its own")
 

@@ -39,6 +39,19 @@ def template(solution: Solution, *, only: Collection[Step | str] = (), given: bo
     return "\n".join(blanks)
 
 
+def asked_steps(solution: Solution) -> list[Step]:
+    """The steps that a template asks for where nothing else is said."""
+    return [
+        step for step, depends, _ in _in_order(solution.root)
+        if step is solution.result or (_is_asked(step, given=False) and not depends)
+    ]  # fmt: skip
+
+
+def known_axes(solution: Solution) -> set[Axis]:
+    """The axes whose labels no choice decided: those of generated words would tell what was generated."""
+    return next((set(known) for *_, known in list(_in_order(solution.root))[-1:]), set())
+
+
 def _is_asked(step: Step, given: bool) -> bool:
     if isinstance(step, Arrange):
         return step.choosers > 0

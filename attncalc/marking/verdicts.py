@@ -94,19 +94,10 @@ class Marking:
 
     @cached_property
     def from_slips(self) -> dict[str, Flags]:
-        """Which figures rest on a slip, or on a figure that is none: by step id, n × m."""
-        found: dict[str, Flags] = {}
-        for id, step in self.solution.steps.items():
-            # What is worked from nan is nan.
-            copied = step.copied if isinstance(step, Arrange) else step.operands
-            operands = [np.where(found[each.id], np.nan, each.values) if each in copied else each.values
-                        for each in step.operands]  # fmt: skip
-            rests = np.isnan(step.recomputed(operands)) if operands else np.zeros(step.shape, dtype=bool)
-            marked = self.steps.get(id)
-            if marked is not None:
-                rests = np.where(marked.verdicts == CORRECT, False, rests | np.isin(marked.verdicts, [SLIP, INVALID]))
-            found[id] = rests
-        return found
+        """Which figures are worked from a slip, or from a figure that is none: by step id, n × m."""
+        return self.solution.reached({
+            id: np.isin(marked.verdicts, [SLIP, INVALID]) for id, marked in self.steps.items()
+        })  # fmt: skip
 
     @property
     def first_slip(self) -> Figure | None:

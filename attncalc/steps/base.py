@@ -137,6 +137,10 @@ class Step:
         figures themselves, with nothing rounded."""
         raise NotImplementedError
 
+    def reached(self, operands: Sequence[Flags]) -> Flags:
+        """Which figures are worked from one of the operands' figures that these flags mark, each n × m."""
+        raise NotImplementedError
+
     def working(self, i: int, j: int) -> Working:
         """The expression of cell i, j (from 0)."""
         raise NotImplementedError

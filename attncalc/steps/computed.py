@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,6 +45,10 @@ class _Computed(Step):
     def _bounds_of_slots(self, operands: Sequence[Bounds]) -> list[Bounds]:
         low, value, high = (self._slots(each) for each in zip(*operands, strict=True))
         return [Bounds(*each) for each in zip(low, value, high, strict=True)]
+
+    def reached(self, operands: Sequence[Flags]) -> Flags:
+        flags = reduce(np.logical_or, self._slots(operands))
+        return np.array(np.broadcast_to(flags, self.shape))
 
     def decimals_from(self, operands: Sequence[int | None]) -> int | None:
         shapes = [operand.shape for operand in self.operands]
@@ -88,6 +92,10 @@ class Map(_Computed):
     def exact_from(self, operands: Sequence[Floats], exact: Sequence[Flags]) -> Flags:
         flags = super().exact_from(operands, exact)
         return flags if self.where is None else np.where(self.where, flags, exact[0])
+
+    def reached(self, operands: Sequence[Flags]) -> Flags:
+        flags = super().reached(operands)
+        return flags if self.where is None else np.where(self.where, flags, operands[0])
 
     def bounds(self, operands: Sequence[Bounds], places: int) -> Bounds:
         found = super().bounds(operands, places)
@@ -159,6 +167,9 @@ class Reduce(_Computed):
             both = [flags[-1], exactly]
             flags.append(np.asarray(expr.exactness(FOLDS[self.fold].law(2), [so_far, figures], both)))
         return np.concatenate(flags, axis=1)
+
+    def reached(self, operands: Sequence[Flags]) -> Flags:
+        return np.logical_or.accumulate(operands[0], axis=1) if self.over == "start" else super().reached(operands)
 
     def bounds(self, operands: Sequence[Bounds], places: int) -> Bounds:
         if self.over != "start":

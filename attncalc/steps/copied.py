@@ -40,6 +40,9 @@ class Given(Step):
         given = Bounds(self.values, self.values, self.values)
         return given if self.written is not None else rounded_or_not(given, places)  # of a file, as printed or not
 
+    def reached(self, operands: Sequence[Flags]) -> Flags:
+        return np.zeros(self.shape, dtype=bool)
+
     @property
     def own_decimals(self) -> int | None:
         return None if self.written is None else decimals_of(self.written)
@@ -81,6 +84,11 @@ class Arrange(Step):
             high.append(self.recomputed([*(each.high for each in copied), *chosen]))
         value = self.recomputed([each.value for each in operands])
         return Bounds(np.min(low, axis=0), value, np.max(high, axis=0))
+
+    def reached(self, operands: Sequence[Flags]) -> Flags:
+        """Where a chooser is marked, all that it chooses."""
+        chosen = any(flags.any() for flags in operands[len(self.copied) :])
+        return np.ones(self.shape, dtype=bool) if chosen else self._picked(operands, (False, False), self.numbers)
 
     def decimals_from(self, operands: Sequence[int | None]) -> int | None:
         copied = operands[: len(operands) - self.choosers]

@@ -10,10 +10,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from attncalc.blocks import Math, Prose, Token
+from attncalc.blocks import Inline, Math, Prose
 from attncalc.errors import UsageError
 
-Part = str | Math | Token | Prose
+Part = Inline | Prose
 
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
@@ -31,7 +31,7 @@ class Wording:
 
     def __call__(self, key: str, **parts: Part | int) -> Prose:
         """The sentence of this key (`scores.row`) with its parts filled in."""
-        pieces: list[str | Math | Token] = []
+        pieces: list[Inline] = []
         for k, piece in enumerate(_PLACEHOLDER.split(self._templates[key])):
             if k % 2 == 0:
                 pieces.append(piece)
@@ -46,7 +46,7 @@ class Wording:
     def joined(self, sentences: list[Prose], key: str = "list.comma") -> Prose:
         """The sentences as one, with the joint of this key between them."""
         joint = self._templates[key]
-        pieces: list[str | Math | Token] = []
+        pieces: list[Inline] = []
         for k, sentence in enumerate(sentences):
             pieces.extend([joint, *sentence.parts] if k else sentence.parts)
         return Prose(tuple(pieces))
@@ -59,7 +59,7 @@ class Wording:
         return self.joined([self.joined(sentences[:-1], "list.names"), sentences[-1]], joint)
 
 
-def _pieces(part: Part | int) -> tuple[str | Math | Token, ...]:
+def _pieces(part: Part | int) -> tuple[Inline, ...]:
     if isinstance(part, Prose):
         return part.parts
     return (str(part) if isinstance(part, int) else part,)

@@ -1,0 +1,112 @@
+"""Which figures of a solution are asked for: whole steps, rows or cells of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from attncalc.errors import UsageError
+from attncalc.marking.template import asked_steps
+from attncalc.rounding import Flags
+from attncalc.solution import Solution
+from attncalc.steps import Arrange, Step
+
+Asked = dict[str, Flags]  # by step id, n × m: which figures are asked for
+
+_blank = re.compile(r"([A-Za-z][\w.]*)(?:\[(\*|\d+)(?:,(\*|\d+))?\])?").fullmatch
+LEVELS = (1, 2, 3)  # only results; every step; a worked first row and the rest
+
+
+@dataclass(frozen=True)
+class Hidden:
+    """What a sheet may not show: the figures that are asked for, and those that are worked from them, which would give
+    them away."""
+
+    asked: Asked
+    rest: Asked
+
+    def is_asked(self, id: str, i: int, j: int) -> bool:
+        return id in self.asked and bool(self.asked[id][i, j])
+
+    def hides(self, id: str, i: int, j: int) -> bool:
+        return self.is_asked(id, i, j) or bool(self.rest[id][i, j])
+
+
+def by_level(solution: Solution, level: int) -> Asked:
+    """Level 1 asks for the weights and the result; 2 for every step that is worked; 3 for every step but what the first
+    row of the result is worked from, which is shown."""
+    steps = asked_steps(solution)
+    if level == 1:
+        wanted = {solution.result.id, *(step.id for step in steps if step.rows_sum_to_one)}
+        return {step.id: np.ones(step.shape, dtype=bool) for step in steps if step.id in wanted}
+    asked = {step.id: np.ones(step.shape, dtype=bool) for step in steps}
+    if level == 3:
+        needed = _needed(solution, solution.result, 0)
+        asked = {id: flags & ~needed[id] for id, flags in asked.items()}
+    return {id: flags for id, flags in asked.items() if flags.any()}
+
+
+def _needed(solution: Solution, step: Step, i: int) -> Asked:
+    """All that one row of a step is worked from, itself among it."""
+    needed = {id: np.zeros(each.shape, dtype=bool) for id, each in solution.steps.items()}
+    waiting = [(step, i, j) for j in range(step.shape[1])]
+    while waiting:
+        step, i, j = waiting.pop()
+        if not needed[step.id][i, j]:
+            needed[step.id][i, j] = True
+            waiting += step.working(i, j).cells if step.operands else []
+    return needed
+
+
+def names(options: Sequence[str]) -> list[str]:
+    """`A,exp[1,*]` as A and exp[1,*]."""
+    return [part for option in options for part in re.split(r",(?![^\[]*\])", option)]
+
+
+def by_names(solution: Solution, blanks: Sequence[str]) -> Asked:
+    """`A` is every figure of that step, of each head likewise; `exp[1,*]` is its first row, `exp[2,1]` one figure, from
+    1. Raises UsageError for one that matches nothing."""
+    asked: Asked = {}
+    for blank in blanks:
+        match = _blank(blank.strip())
+        if match is None:
+            raise UsageError(f"--blank {blank.strip()!r} is not like A, exp[1,*] or exp[2,1]", "name a step by its id")
+        name, row, column = match.groups()
+        for step in _named(solution, name):
+            rows, columns = (_index(each, size, blank) for each, size in zip((row, column), step.shape, strict=True))
+            flags = asked.setdefault(step.id, np.zeros(step.shape, dtype=bool))
+            flags[rows, columns] = True
+    return {id: asked[id] for id in solution.steps if id in asked}
+
+
+def hidden(solution: Solution, asked: Asked) -> Hidden:
+    """What the sheet of these blanks may not show beside them."""
+    return Hidden(asked, solution.reached(asked))
+
+
+def _named(solution: Solution, name: str) -> list[Step]:
+    if name == "result":
+        return [solution.result]
+    found = [step for id, step in solution.steps.items() if id == name] or [
+        step for id, step in solution.steps.items() if id.endswith(f".{name}")
+    ]
+    found = [step for step in found if step.operands and not (isinstance(step, Arrange) and not step.choosers)] or [
+        step for step in found if step is solution.result
+    ]
+    if not found:
+        known = ", ".join(step.id for step in asked_steps(solution))
+        raise UsageError(f"--blank {name} names no step that is worked here", f"there are {known}")
+    return found
+
+
+def _index(text: str | None, size: int, blank: str) -> slice:
+    if text in (None, "*"):
+        return slice(None)
+    k = int(text or 0)
+    if not 1 <= k <= size:
+        what = f"--blank {blank.strip()} matches nothing: counted from 1, there are {size}"
+        raise UsageError(what, "name one of them")
+    return slice(k - 1, k)

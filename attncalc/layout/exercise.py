@@ -1,0 +1,208 @@
+"""An exercise sheet and its key: what is given, and for each step that is asked a grid to fill in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from attncalc import rounding
+from attncalc.blocks import (
+    Blank,
+    Block,
+    Document,
+    Expected,
+    Formula,
+    Items,
+    Math,
+    Prose,
+    Question,
+    Section,
+    Sheet,
+    Space,
+    Table,
+    Token,
+    Work,
+    compose,
+    figure,
+)
+from attncalc.exercises.blanks import Hidden
+from attncalc.layout import lay_out
+from attncalc.layout.conventions import conventions
+from attncalc.layout.kinds import given
+from attncalc.layout.page import Page
+from attncalc.marking.template import known_axes
+from attncalc.show import Show
+from attncalc.solution import Solution
+from attncalc.steps import Arrange, Axis, Cell, Given, Step
+from attncalc.wording import Wording
+
+ROOM = 6  # lines to write in, where the size of a matrix is not to be told
+UNKNOWN = "?"  # in a working, a figure that is asked for
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """One problem as a question: what its sheet hides, and what it is worth. `shapes`: the shape of each matrix is
+    asked for as well. `given_alone`: steps that are not asked for are not shown either."""
+
+    solution: Solution
+    show: Show
+    kind: str
+    title: str | None
+    hidden: Hidden
+    shapes: bool = False
+    given_alone: bool = False
+    worth: Fraction | None = None
+
+
+@dataclass(frozen=True)
+class Head:
+    """What stands above the questions."""
+
+    title: str | None = None
+    course: str | None = None
+    date: str | None = None
+    variant: str = ""
+    fingerprint: str = ""
+
+
+def lay_sheet(exercises: Sequence[Exercise], head: Head, lang: str, concepts: Sequence[Question] = ()) -> Sheet:
+    """The sheet of some problems, one question each, and of questions in words after them."""
+    say = Wording(lang)
+    questions = (*(_question(exercise, lang) for exercise in exercises), *concepts)
+    only = exercises[0] if exercises else None
+    alone = _title(say, only) if only and len(questions) == 1 else say("sheet.title")
+    title = Prose((head.title,)) if head.title else alone
+    lines = [Prose((Token(text),)) for text in (head.course, head.date) if text]
+    lines.append(say("sheet.name", blank=Blank(30)))
+    foot = say("sheet.foot", variant=Token(head.variant), fingerprint=Token(head.fingerprint))
+    return Sheet(
+        title, lang, tuple(lines), questions, foot if head.variant else Prose(()), say("sheet.key", title=title),
+        say.text("colon"),
+    )  # fmt: skip
+
+
+def as_document(sheet: Sheet, *, key: bool = False) -> Document:
+    """The sheet, or its key, as a page."""
+    say = Wording(sheet.lang)
+    sections: list[Block] = []
+    for k, question in enumerate(sheet.questions):
+        blocks = question.answer if key else question.blocks
+        if len(sheet.questions) == 1:
+            sections += blocks
+            continue
+        title = say("sheet.question", n=k + 1, title=question.title)
+        if question.marks:
+            title = say("sheet.worth", title=title, marks=question.marks)
+        sections.append(Section(title, f"question-{k + 1}", blocks))
+    head = () if key else sheet.head
+    foot = (sheet.foot,) if sheet.foot.parts else ()
+    return Document(sheet.key_title if key else sheet.title, sheet.lang, (*head, *sections, *foot), colon=sheet.colon)
+
+
+def _title(say: Wording, exercise: Exercise) -> Prose:
+    return Prose((exercise.title,)) if exercise.title else say(f"title.{exercise.kind}")
+
+
+def _question(exercise: Exercise, lang: str) -> Question:
+    say = Wording(lang)
+    title = _title(say, exercise)
+    answer = lay_out(exercise.solution, exercise.show, lang, title=exercise.title, kind=exercise.kind)
+    marks = rounding.fraction(exercise.worth) if exercise.worth is not None else ""
+    return Question(title, tuple(_Question(exercise, say).blocks()), answer.blocks, marks)
+
+
+class _Question:
+    """The blocks of one problem's question."""
+
+    def __init__(self, exercise: Exercise, say: Wording) -> None:
+        self.exercise, self.say, self.hidden = exercise, say, exercise.hidden
+        self.page = _Page(exercise.solution, replace(exercise.show, detail="matrices"), say, exercise.hidden)
+        self.known = known_axes(exercise.solution)
+
+    def blocks(self) -> Iterator[Block]:
+        say, steps = self.say, list(self.exercise.solution.steps.values())
+        yield conventions(self.page)
+        inputs = [step for step in steps if isinstance(step, Given)]
+        yield Section(say("sections.given"), "given", tuple(given(self.page, step) for step in inputs))
+        shown = [step for step in steps if step.operands and _is_worked(step) and self.is_shown(step)]
+        if shown:
+            yield Section(say("sheet.worked"), "worked", tuple(self.page.matrix(step) for step in shown))
+        asked = [step for step in steps if step.id in self.hidden.asked]
+        if self.exercise.shapes:
+            blanks = {"rows": Blank(4), "columns": Blank(4)}
+            lines = tuple(say("sheet.shape", symbol=Math(step.symbol), **blanks) for step in asked)
+            yield Section(say("sheet.shapes"), "shapes", (Items(lines),))
+        for step in asked:
+            yield Section(self.heading(step), f"ask-{step.id}", tuple(self.ask(step)))
+
+    def is_shown(self, step: Step) -> bool:
+        is_free = step.id not in self.hidden.asked and not self.hidden.rest[step.id].any()
+        return is_free and not self.exercise.given_alone
+
+    def heading(self, step: Step) -> Prose:
+        symbol = step.symbol
+        if symbol.op == "name" and symbol.args[0] == step.id:
+            return Prose((Math(symbol),))
+        return self.say("report.symbol", symbol=Math(symbol), id=Token(step.id))
+
+    def ask(self, step: Step) -> Iterator[Block]:
+        if step.formula is not None and not isinstance(step, Arrange):
+            yield Formula((compose("chain", Math(step.symbol), "=", Math(step.formula)),))
+        if self.exercise.shapes:
+            yield Space(ROOM)
+            return
+        yield self.grid(step)
+        n, m = step.shape
+        worked = [i for i in range(n) if not any(self.hidden.hides(step.id, i, j) for j in range(m))]
+        if worked:
+            lines = [(self.row(step, i), self.working(step, i)) for i in worked]
+            yield Work(tuple(lines))
+
+    def row(self, step: Step, i: int) -> Prose:
+        return self.page.row_name("row.other", step.rows if step.rows in self.known else None, i)
+
+    def working(self, step: Step, i: int) -> Math:
+        return compose("chain", self.page.row_working(step, i), self.page.sign(step, i), self.page.row(step, i))
+
+    def grid(self, step: Step) -> Table:
+        """A table with the labels of rows and columns, a blank for each figure that is asked."""
+        n, m = step.shape
+        texts = self.page.figures(step).texts
+        width = max(6, 3 + step.places)
+        rows = []
+        for i in range(n):
+            rows.append((self.label(step.rows, i), *(self.cell(step, i, j, width, texts[i, j]) for j in range(m))))
+        head = (Prose((Math(step.symbol),)), *(self.label(step.columns, j) for j in range(m)))
+        return Table(head, tuple(rows))
+
+    def cell(self, step: Step, i: int, j: int, width: int, text: str) -> Prose:
+        """A blank; what is not asked for but would give an answer away is a dash."""
+        if self.hidden.is_asked(step.id, i, j):
+            return Prose((Blank(width, Expected(text, rounding.half_unit(step.places))),))
+        return Prose(("–",)) if self.hidden.hides(step.id, i, j) else Prose((figure(text),))
+
+    def label(self, axis: Axis | None, k: int) -> Prose:
+        labels = self.page.labels(axis) if axis in self.known else None
+        return Prose((Token(labels[k]) if labels else self.page.count(k),))
+
+
+class _Page(Page):
+    """A page that does not tell what is asked for."""
+
+    def __init__(self, solution: Solution, show: Show, say: Wording, hidden: Hidden) -> None:
+        super().__init__(solution, show, say)
+        self.hidden = hidden
+
+    def working(self, step: Step, i: int, j: int) -> Math:
+        pattern, cells = step.working(i, j)
+        return Math(pattern, tuple(UNKNOWN if self.hides(cell) else self.text(cell) for cell in cells))
+
+    def hides(self, cell: Cell) -> bool:
+        return self.hidden.hides(cell.step.id, cell.row, cell.column)
+
+
+def _is_worked(step: Step) -> bool:
+    """Whether a step is more than a copy."""
+    return not isinstance(step, Arrange) or step.choosers > 0

@@ -1,0 +1,38 @@
+"""Exercise sheets and keys that say each of their sentences, for the tests of wording and of formats."""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+
+from attncalc import load, solve
+from attncalc.blocks import Document, Sheet
+from attncalc.exercises.blanks import by_level, by_names, hidden
+from attncalc.layout.exercise import Exercise, Head, as_document, lay_sheet
+
+PROBLEMS = Path(__file__).resolve().parent.parent / "problems"
+BLANKS: dict[str, int | list[str]] = {"level 1": 1, "level 2": 2, "level 3": 3, "names": ["A", "O[1,*]", "exp[2,1]"]}
+HEAD = Head(title=None, course="NLP", date="2026", variant="7", fingerprint="ab12")
+
+
+def exercise(name: str, blanks: int | list[str], shapes: bool = False, worth: Fraction | None = None) -> Exercise:
+    problem = load(PROBLEMS / f"{name}.yaml")
+    solution = solve(problem)
+    asked = by_level(solution, blanks) if isinstance(blanks, int) else by_names(solution, blanks)
+    return Exercise(
+        solution, problem.show, problem.kind, problem.title, hidden(solution, asked), shapes, blanks == 1, worth
+    )
+
+
+def sheets(lang: str) -> Iterator[tuple[str, Sheet]]:
+    for name, blanks in BLANKS.items():
+        yield name, lay_sheet([exercise("abc", blanks)], HEAD, lang)
+    yield "shapes", lay_sheet([exercise("two-heads", 1, shapes=True)], HEAD, lang)
+    several = [exercise("abc-causal", 1, worth=Fraction(4)), exercise("generation", 2, worth=Fraction(6))]
+    yield "several", lay_sheet(several, HEAD, lang)
+
+
+def documents(lang: str) -> Iterator[tuple[str, Document]]:
+    """Each sheet, and each key."""
+    for name, sheet in sheets(lang):
+        yield name, as_document(sheet)
+        yield f"{name}, key", as_document(sheet, key=True)
