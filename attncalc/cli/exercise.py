@@ -68,23 +68,23 @@ def exercise(
         raise UsageError("standard input can be read once", "give a file for the rest")
     read = [problems.load(each) for each in problems_named]
     worth = _worth(marks, len(read))
-    questions = []
-    for each, points in zip(read, worth, strict=True):
-        solution = mechanisms.solve(each)
-        asked = hidden(solution, _asked(solution, blank, level))
-        questions.append(Exercise(
-            solution, each.show, each.kind, each.title, asked, shapes=ask == "shapes", given_alone=level == 1,
-            worth=points,
-        ))  # fmt: skip
+    solutions = [mechanisms.solve(each) for each in read]
+    questions = [
+        Exercise(solution, each.show, each.kind, each.title, hidden(solution, asked), shapes=ask == "shapes",
+                 given_alone=level == 1, worth=points)
+        for each, solution, asked, points in zip(read, solutions, _asked(solutions, blank, level), worth, strict=True)
+    ]  # fmt: skip
     sheet = lay_sheet(questions, Head(title, course, date), language(lang, read[0], PAPER))
     document = as_document(sheet, key=key)
     write(formats.render(format, document, **said(math=math)), output)
 
 
-def _asked(solution: Solution, blank: list[str] | None, level: int | None) -> Asked:
-    from attncalc.exercises.blanks import by_level, by_names, names
+def _asked(solutions: list[Solution], blank: list[str] | None, level: int | None) -> list[Asked]:
+    from attncalc.exercises.blanks import by_level, names, of_several
 
-    return by_names(solution, names(blank)) if blank else by_level(solution, level or 2)
+    if blank:
+        return of_several(solutions, names(blank))
+    return [by_level(solution, level or 2) for solution in solutions]
 
 
 def _worth(marks: str | None, count: int) -> list[Fraction | None]:
