@@ -83,7 +83,7 @@ def by_names(solution: Solution, blanks: Sequence[str]) -> Asked:
 
 
 def of_several(solutions: Sequence[Solution], blanks: Sequence[str]) -> list[Asked]:
-    """The same for several problems: each blank names something of one of them at least, and each is asked something."""
+    """The same for several problems: each blank names a step of one of them at least, and each is asked something."""
     for blank in blanks:
         if not any(_is_here(solution, blank) for solution in solutions):
             by_names(solutions[0], [blank])  # says so
