@@ -100,6 +100,21 @@ def test_figures_that_are_cut_off(name: str) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("row", "verdicts"),
+    [
+        ("9.0031e-02 2.4473e-01 6.6524e-01", "correct correct correct"),
+        ("9.0031e-02 2.4473e-01 6.6525e-01", "correct correct slip"),
+        ("9.0032e-02 0.24473 0.66524", "correct correct correct"),  # 0.09003 of as many decimals as those beside it
+        ("9.004e-02 0.24473 0.66524", "slip correct correct"),
+        ("0.09003 0.2447 0.665", "correct imprecise slip"),
+    ],
+)
+def test_a_figure_with_an_exponent_asks_no_decimals_of_those_beside_it(row: str, verdicts: str) -> None:
+    text = f"kind: softmax\nx: [[1, 2, 3]]\npublished: {{A: [[{', '.join(row.split())}]]}}\n"
+    assert [each.verdict for each in mark(parse(text.encode())).figures] == verdicts.split()
+
+
 def test_how_many_there_are() -> None:
     texts = [*map(as_problem, RECORDS.values()), *(record["problem"] for record in MARKED.values())]
     counts: Counter[str] = Counter()

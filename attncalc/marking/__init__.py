@@ -45,8 +45,8 @@ def _printed(problem: Problem, solution: Solution, answers: Answers) -> dict[str
 
 def _decimals_printed(figures: Any) -> int:
     """The most that one of the figures of a step has. One with an exponent has its own (6.03e-06 has eight), which say
-    nothing of those beside it (9.82e-01): of these, the fewest."""
+    nothing of those beside it (9.82e-01): where no other figure has any, the fewest."""
     those: list[Written] = [each for each in np.ravel(figures) if each is not None]
     plain = [each.decimals or 0 for each in those if not each.has_exponent]
     own = [each.decimals or 0 for each in those if each.has_exponent]
-    return max(max(plain, default=0), min(own, default=0))
+    return max(plain, default=0) or min(own, default=0)
