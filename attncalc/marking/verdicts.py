@@ -115,18 +115,27 @@ def marked(solution: Solution, answers: Answers, rule: Rule, places: Mapping[str
     `places` are the decimals asked for, by step id, where they are not those of the step: of figures that were printed
     elsewhere, as many as they were printed with.
     """
+    asked = {id: (places or {}).get(id, step.places) for id, step in solution.steps.items()}
     stands: dict[str, Bounds] = {}
+    copied: dict[str, Bounds] = {}  # what stands for a step in copies of it
     steps: dict[str, Marked] = {}
     for id, step in solution.steps.items():
-        asked = (places or {}).get(id, step.places)
-        follows = followed(step, [stands[operand.id] for operand in step.operands], asked)
+        alike = [each for each in _copied_by(step) if asked[each.id] == asked[id]]
+        follows = followed(step, [(copied if each in alike else stands)[each.id] for each in step.operands], asked[id])
+        rounded_before = followed(step, [stands[each.id] for each in step.operands], asked[id]) if alike else follows
+        stands[id] = copied[id] = recomputed(step, rounded_before, asked[id], rule)
         written = answers.figures.get(id)
-        if written is None:
-            stands[id] = recomputed(step, follows, asked)
-            continue
-        each = steps[id] = _step(step, solution, written, follows, asked, rule)
-        stands[id] = _stand(each, rule)
+        if written is not None:
+            steps[id] = _step(step, solution, written, follows, asked[id], rule)
+            stands[id] = copied[id] = _stand(steps[id], stands[id], rule)
+        elif not _made_to_add_up(step, rule):
+            # Rounded to the decimals of a copy it would be the copy: no figure is off by half a unit twice.
+            copied[id] = recomputed(step, follows, asked[id] + 1, rule)
     return Marking(answers.name, solution, steps, stands, {})
+
+
+def _copied_by(step: Step) -> tuple[Step, ...]:
+    return step.copied if isinstance(step, Arrange) else ()
 
 
 def followed(step: Step, operands: list[Bounds], places: int) -> Bounds:
@@ -138,9 +147,16 @@ def followed(step: Step, operands: list[Bounds], places: int) -> Bounds:
         return Bounds(step.values, step.values, step.values)
 
 
-def recomputed(step: Step, follows: Bounds, places: int) -> Bounds:
-    """What stands for a step that was not written: it may have been rounded. A copy was not."""
-    return follows if isinstance(step, Given | Arrange) else rounded_or_not(follows, places)
+def recomputed(step: Step, follows: Bounds, places: int, rule: Rule) -> Bounds:
+    """What stands for a step that was not written: it may have been rounded, and its weights made to add up to 1. A
+    copy was not."""
+    if isinstance(step, Given | Arrange):
+        return follows
+    low, value, high = rounded_or_not(follows, places)
+    if _made_to_add_up(step, rule):
+        unit = 10.0**-places
+        low, high = np.minimum(low, follows.low - unit), np.maximum(high, follows.high + unit)
+    return Bounds(low, value, high)
 
 
 def _step(
@@ -208,9 +224,9 @@ def _made_to_add_up(step: Step, rule: Rule) -> bool:
     return step.rows_sum_to_one and rule.weights == "sum-to-one"
 
 
-def _stand(marked: Marked, rule: Rule) -> Bounds:
-    """What stands for a written step in the steps after it: the figures that round to those that were written; where
-    nothing was, what follows from what was written before."""
+def _stand(marked: Marked, instead: Bounds, rule: Rule) -> Bounds:
+    """What stands for a written step in the steps after it: the figures that round to those that were written, and
+    something `instead` where nothing was."""
     step, asked = marked.step, marked.places
     values, decimals = _figures(marked.written)
     units = _units(decimals, asked)
@@ -225,5 +241,4 @@ def _stand(marked: Marked, rule: Rule) -> Bounds:
         low = np.minimum(low, np.clip(marked.follows.low, low - units, None))
         high = np.maximum(high, np.clip(marked.follows.high, None, high + units))
     there = ~np.isnan(values)
-    instead = recomputed(step, marked.follows, asked)
     return Bounds(*(np.where(there, own, other) for own, other in zip((low, values, high), instead, strict=True)))
