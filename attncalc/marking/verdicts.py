@@ -213,6 +213,12 @@ def _follows(step: Step, values: Floats, follows: Bounds, units: Floats, asked: 
     return _within(values, follows, units / 2 + more) | _within(shorter, follows, half + more)
 
 
+def fits(step: Step, written: NDArray[np.object_], follows: Bounds, asked: int, rule: Rule) -> Flags:
+    """Which written figures follow, were `step` the one that they were written for."""
+    values, decimals = _figures(written)
+    return _follows(step, values, follows, _units(decimals, asked), asked, rule)
+
+
 def _made_to_add_up(step: Step, rule: Rule) -> bool:
     return step.rows_sum_to_one and rule.weights == "sum-to-one"
 

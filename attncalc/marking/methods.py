@@ -1,0 +1,70 @@
+"""Which slips are what a known wrong method gives: of a whole row or a whole step, or nothing is said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from attncalc.marking.catalogue import CATALOGUE, Way
+from attncalc.marking.verdicts import BLANK, SLIP, Marked, Marking, fits, followed, recomputed
+from attncalc.problem import Problem
+from attncalc.rounding import Bounds, Flags
+from attncalc.solution import Solution
+from attncalc.steps import Given
+
+FEWEST = 2  # slips that must agree: one may be a coincidence
+
+
+def named(problem: Problem, marking: Marking, places: Mapping[str, int]) -> dict[tuple[str, int, int], str]:
+    """The key of the method that gives each slip, by its step, row and column (from 0); of slips that none gives,
+    nothing. `places` are the decimals asked for where they are not those of a step.
+
+    Where several fit, that which gives the most figures of a step is named, the first of the catalogue's.
+    """
+    slips = {id: marked for id, marked in marking.steps.items() if (marked.verdicts == SLIP).sum() >= FEWEST}
+    fitting: dict[str, list[tuple[str, Flags]]] = {id: [] for id in slips}
+    for key, way in CATALOGUE.items() if slips else ():
+        for id, where in _given_by(way(problem, marking.solution), problem, marking, slips, places):
+            fitting[id].append((key, where))
+    found: dict[tuple[str, int, int], str] = {}
+    for id, each in fitting.items():
+        for key, where in sorted(each, key=lambda one: -np.count_nonzero(one[1])):
+            for i, j in np.argwhere(where).tolist():
+                found.setdefault((id, i, j), key)
+    return found
+
+
+def _given_by(
+    way: Way, problem: Problem, marking: Marking, slips: Mapping[str, Marked], places: Mapping[str, int]
+) -> Iterator[tuple[str, Flags]]:
+    """The steps among `slips` that a wrong way changes, each with its slips that this way gives."""
+    stands: dict[str, Bounds] = {}  # of steps that were not written, and are other ones on this way
+    left = len(slips)
+    for id, step in way.items():
+        marked = marking.steps.get(id)
+        left -= id in slips
+        if _is_other(way, id, marking.solution) or any(operand.id in stands for operand in step.operands):
+            asked = places.get(id, step.places)
+            operands = [stands[each.id] if each.id in stands else marking.stands[each.id] for each in step.operands]
+            follows = followed(step, operands, asked)
+            if marked is None or isinstance(step, Given) or step.shape != marked.step.shape:
+                stands[id] = recomputed(step, follows, asked)
+            if id in slips and step.shape == slips[id].step.shape:
+                yield id, _agreeing(slips[id], fits(step, slips[id].written, follows, asked, problem.show.rule))
+        if not left:
+            return
+
+
+def _is_other(way: Way, id: str, solution: Solution) -> bool:
+    """Whether a step has other figures on this way than on the right one, or is not on that at all."""
+    right = solution.steps.get(id)
+    return right is not way[id] and (right is None or not np.array_equal(right.values, way[id].values))
+
+
+def _agreeing(marked: Marked, fitting: Flags) -> Flags:
+    """Which slips the figures of a wrong way explain: those of a row that agrees with it whole, or of a whole step."""
+    slips = marked.verdicts == SLIP
+    agrees = fitting | np.isin(marked.verdicts, ["", BLANK])
+    rows = agrees.all(axis=1) & (slips.sum(axis=1) >= FEWEST)
+    return np.asarray(slips & (rows[:, None] | (agrees.all() & (slips.sum() >= FEWEST))))
