@@ -199,7 +199,8 @@ def test_every_key_is_used_on_some_page(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(Wording, "text", recorded_text)
     for read in PROBLEMS:
         document(read, "en")
-    assert set(templates("en")) - used == set()
+    unused = {key for key in set(templates("en")) - used if not key.startswith("methods.")}  # see test_methods.py
+    assert unused == set()
 
 
 # Their pages: none of these finds a key missing

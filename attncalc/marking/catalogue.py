@@ -29,7 +29,8 @@ from attncalc.steps import Arrange, Contract, Given, Map, Matrix, Numbers, Reduc
 
 Way: TypeAlias = Mapping[str, Step]  # the steps of a wrong way by id, each after its operands
 Method: TypeAlias = Callable[[Problem, Solution], Way]
-Composition: TypeAlias = Callable[[Sheet, Step], object]
+Composition: TypeAlias = Callable[[Sheet, Step], object]  # what is made of one step, if anything
+Change: TypeAlias = Callable[[Any], Mapping[str, Any]]  # the fields of a part of a problem that are to be others
 
 
 # Two kinds of entry
@@ -56,8 +57,8 @@ def wrong(*compositions: Composition) -> Method:
     return way
 
 
-def other_keys(change: Callable[[Any], Mapping[str, Any]]) -> Method:
-    """The same problem with other keys: `change` says which fields of each of its parts are to be others."""
+def other_keys(change: Change) -> Method:
+    """The same problem with other keys."""
 
     def way(problem: Problem, solution: Solution) -> Way:
         changed = _changed(problem.given, change)
@@ -71,7 +72,12 @@ def other_keys(change: Callable[[Any], Mapping[str, Any]]) -> Method:
     return way
 
 
-def _changed(node: Any, change: Callable[[Any], Mapping[str, Any]]) -> Any:
+def to(kind: Any, **values: Any) -> Change:
+    """These values in each part of this kind."""
+    return lambda part: values if isinstance(part, kind) else {}
+
+
+def _changed(node: Any, change: Change) -> Any:
     """A part of a problem with its parts, and theirs, changed; itself where nothing is."""
     if isinstance(node, tuple):
         parts = [_changed(part, change) for part in node]
@@ -83,7 +89,7 @@ def _changed(node: Any, change: Callable[[Any], Mapping[str, Any]]) -> Any:
     old = {field.name: getattr(node, field.name) for field in fields(node) if field.init}
     new = {name: _changed(part, change) for name, part in old.items()}
     new.update(change(node))
-    return replace(node, **new) if any(new[name] is not old[name] for name in old) else node
+    return replace(node, **new) if any(new[name] != old[name] for name in old) else node
 
 
 def law(ends: str, of: Callable[[Map], Expr | None]) -> Composition:
@@ -340,16 +346,6 @@ def _mean_not_subtracted(sheet: Sheet, step: Step) -> None:
         sheet.map(step.id, slot(0) / slot(1), deviations.operands[0], root, **_about(step))
 
 
-def _eps_elsewhere(part: Any) -> Mapping[str, Any]:
-    if isinstance(part, Norm) and part.eps[0]:
-        return {"eps_in": "outside" if part.eps_in == "root" else "root"}
-    return {}
-
-
-def _norm_elsewhere(part: Any) -> Mapping[str, Any]:
-    return {"place": "post" if part.place == "pre" else "pre"} if isinstance(part, Part) and part.norm else {}
-
-
 def _residual_left_out(sheet: Sheet, step: Step) -> None:
     if isinstance(step, Map) and step.role == "residual":
         sheet.map(step.id, slot(0), step.operands[1], **_about(step))
@@ -368,12 +364,6 @@ def _turned_backwards(sheet: Sheet, step: Step) -> None:
                         ("b_rotated", slot(2) * slot(3) - slot(0) * slot(1))):  # fmt: skip
         if isinstance(step, Map) and _is(step, part):
             sheet.map(step.id, other, *step.operands, **_about(step))
-
-
-def _other_pairs(part: Any) -> Mapping[str, Any]:
-    if isinstance(part, Rotary):
-        return {"pairs": "halves" if part.pairs == "adjacent" else "adjacent"}
-    return {}
 
 
 def _counted_from_1(sheet: Sheet, step: Step) -> None:
@@ -399,21 +389,7 @@ def _waves_swapped(sheet: Sheet, step: Step) -> None:
             sheet.arrange(step.id, step.sources, cos, sin, **_about(step))
 
 
-def _other_order(part: Any) -> Mapping[str, Any]:
-    if isinstance(part, Sinusoidal):
-        return {"columns": "concatenated" if part.columns == "interleaved" else "interleaved"}
-    return {}
-
-
-# Choices
-
-
-def _other_renormalisation(part: Any) -> Mapping[str, Any]:
-    return {"renormalise": not part.renormalise} if isinstance(part, Choice | Experts) else {}
-
-
-def _routed_otherwise(part: Any) -> Mapping[str, Any]:
-    return {"normalise": "before" if part.normalise == "after" else "after"} if isinstance(part, Experts) else {}
+# Entries
 
 
 _LN_10 = number(float(np.log(10)), repr(float(np.log(10))))
@@ -447,21 +423,25 @@ CATALOGUE: Mapping[str, Method] = {
     "by_d": wrong(_other_variance("mean")),
     "no_root": wrong(law("root", _without_root)),
     "no_mean": wrong(_mean_not_subtracted),
-    "eps_elsewhere": other_keys(_eps_elsewhere),
+    "eps_outside": other_keys(to(Norm, eps_in="outside")),
+    "eps_in_root": other_keys(to(Norm, eps_in="root")),
     "no_gain": wrong(law("gained", _skipped)),
     "no_residual": wrong(_residual_left_out),
-    "norm_elsewhere": other_keys(_norm_elsewhere),
+    "norm_before": other_keys(to(Part, place="pre")),
+    "norm_after": other_keys(to(Part, place="post")),
     "no_activation": wrong(law("activated", _skipped)),
     "no_positions": wrong(_positions_left_out),
-    "other_pairs": other_keys(_other_pairs),
+    "pairs_of_neighbours": other_keys(to(Rotary, pairs="adjacent")),
+    "pairs_of_halves": other_keys(to(Rotary, pairs="halves")),
     "turned_backwards": wrong(_turned_backwards),
     "from_1": wrong(_counted_from_1),
     "in_degrees": wrong(_as_degrees("sin"), _as_degrees("cos")),
     "in_radians": wrong(_as_radians("sin"), _as_radians("cos")),
     "sin_cos_swapped": wrong(_waves_swapped),
-    "other_order": other_keys(_other_order),
-    "other_renormalisation": other_keys(_other_renormalisation),
-    "routed_otherwise": other_keys(_routed_otherwise),
+    "waves_in_turn": other_keys(to(Sinusoidal, columns="interleaved")),
+    "waves_side_by_side": other_keys(to(Sinusoidal, columns="concatenated")),
+    "renormalised": other_keys(to(Choice | Experts, renormalise=True)),
+    "softmax_first": other_keys(to(Experts, normalise="before", renormalise=False)),
     "log_10": wrong(law("log_probabilities", lambda step: function("ln", slot(0)) / _LN_10)),
     "no_minus": wrong(law("losses", _skipped)),
 }
