@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,8 +15,8 @@ from random_problems import cases
 
 from attncalc import mark, problem, wording
 from attncalc.marking import Marking
-from attncalc.marking.catalogue import CATALOGUE
-from attncalc.marking.verdicts import CORRECT, FOLLOWS, SLIP
+from attncalc.marking.catalogue import CATALOGUE, Way
+from attncalc.marking.verdicts import SLIP
 from attncalc.mechanisms import solve
 from attncalc.problem import Problem
 from attncalc.rounding import rounded
@@ -33,11 +33,9 @@ def worked(solution: Solution, wrong: Values | None = None) -> dict[str, Any]:
     """What somebody writes who rounds every step, has `wrong` figures for some and goes on rightly."""
     own: dict[str, Any] = {}
     for id, step in solution.steps.items():
-        if wrong and id in wrong:
-            values = wrong[id]
-        else:
-            values = step.recomputed([own[operand.id] for operand in step.operands])
-        own[id] = values if is_copy(step) and id not in (wrong or ()) else rounded(np.asarray(values), step.places)
+        is_wrong = wrong is not None and id in wrong
+        values = wrong[id] if is_wrong else step.recomputed([own[operand.id] for operand in step.operands])
+        own[id] = values if is_copy(step) and not is_wrong else rounded(np.asarray(values), step.places)
     return own
 
 
@@ -92,7 +90,9 @@ SQUARE = "Q: [[1, 0.5], [2, -1]]\nK: [[0.3, 1], [1.2, -0.4]]\nV: [[1, 2], [0.7, 
 SCORES = "S: [[1, 2, 0.5], [0.3, 1.2, 2], [2, 0.1, 1]]\nV: [[1, 2], [0.7, -3], [0.2, 1.1]]\n"
 NORM = "kind: layer-norm\nx: [[1, 3, 2, 7], [0.5, -1, 4, 2]]\n"
 SOFTMAX = "kind: softmax\nx: [[1, 2, 0.5], [0.3, 1.2, 2]]\n"
-NETWORK = "kind: feed-forward\nx: [[1, 2], [0.5, -1]]\nW_1: [[1, -2, 0.3], [0.4, 1, -1]]\nW_2: [[1, 0], [2, 1], [0, 3]]\n"
+NETWORK = (
+    "kind: feed-forward\nx: [[1, 2], [0.5, -1]]\nW_1: [[1, -2, 0.3], [0.4, 1, -1]]\nW_2: [[1, 0], [2, 1], [0, 3]]\n"
+)
 LAYER = (
     "kind: encoder\nH: [[1, 3, 2], [0.5, -1, 4]]\nlayers:\n- feed_forward: {W_1: [[1, 0.2, 2], [0.5, 1, 0], [1, 2, 3]],"
     " W_2: [[1, 2, 0], [0, 1, 0.4], [0.3, 0, 1]]}\n"
@@ -208,3 +208,150 @@ def test_a_method_is_named_where_it_was_used_and_what_comes_after_follows(key: s
     assert {step for step, _, _ in slips} == {id}
     assert marking.methods == dict.fromkeys(slips, key)
     assert [each.method for each in marking.figures if each.verdict == SLIP] == [key] * len(slips)
+
+
+# Any problem
+
+
+def on_the_way(way: Way, solution: Solution, own: Values) -> dict[str, Any]:
+    """The figures of the steps that a wrong way changes, for whoever has the right ones (`own`) of all others."""
+    found: dict[str, Any] = {}
+    for id, step in way.items():
+        right = solution.steps.get(id)
+        is_other = right is None or not np.array_equal(right.values, step.values)
+        if is_other or any(operand.id in found for operand in step.operands):
+            operands = [found[each.id] if each.id in found else own[each.id] for each in step.operands]
+            found[id] = step.recomputed(operands)
+    return found
+
+
+def check_uses(read: Problem, solution: Solution, key: str, pick: Callable[[list[str]], str]) -> None:
+    """Whoever uses this method at one step, with nothing written on the way there, is told so there and nowhere else."""
+    own = worked(solution)
+    changed = on_the_way(CATALOGUE[key](read, solution), solution, own)
+    ids = [id for id in changed if id in own and changed[id].shape == own[id].shape and is_tame(changed[id], own[id])]
+    if not ids:
+        return
+    id = pick(ids)
+    written = worked(solution, {id: changed[id]})
+    left_out = list(changed)[: list(changed).index(id)]
+    marking = marked(read, solution, {id: written[id] for id in written if id not in left_out})
+    slips = marking.steps[id].verdicts == SLIP
+    assert {step for step, _, _ in marking.methods} <= {id}
+    if not any(isinstance(step, Arrange) and step.choosers for step in solution.steps.values()):
+        assert {each.step for each in marking.figures if each.verdict == SLIP} <= {id}
+    off = np.abs(written[id] - marking.steps[id].follows.value)[slips]
+    wide = np.ptp([marking.steps[id].follows.low, marking.steps[id].follows.high], axis=0)[slips]
+    if slips.sum() >= 4 and (off > 1).all() and (wide < 0.05).all():
+        assert len(marking.methods) == slips.sum()
+    for other in set(marking.methods.values()) - {key}:  # one that gives the same figures
+        same = on_the_way(CATALOGUE[other](read, solution), solution, own)[id]
+        named = [(i, j) for _, i, j in marking.methods if marking.methods[id, i, j] == other]
+        assert all(abs(same[where] - changed[id][where]) < 0.05 for where in named), (key, other)
+
+
+def is_tame(*figures: Any) -> bool:
+    return all((np.abs(each[np.isfinite(each)]) < 1e4).all() and not np.isnan(each).any() for each in figures)
+
+
+def parsed(text: str) -> tuple[Problem, Solution]:
+    read = problem.parse(text.encode()).with_show(decimals=3)
+    return read, solve(read)
+
+
+SHIPPED = [path for path in sorted((ROOT / "problems").glob("*.yaml")) if "generation" not in path.name]
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+def test_each_method_is_named_where_it_was_used_in_the_shipped_problems(path: Path) -> None:
+    read = problem.load(path)
+    solution = solve(read)
+    if len(solution.steps) <= 100:
+        for key in CATALOGUE:
+            check_uses(read, solution, key, lambda ids: ids[0])
+
+
+@settings(max_examples=150)
+@given(st.data())
+def test_each_method_is_named_where_it_was_used_in_random_attentions(data: st.DataObject) -> None:
+    check_uses(*parsed(data.draw(cases("exact")).text), *any_use(data))
+
+
+@settings(max_examples=150)
+@given(st.data())
+def test_each_method_is_named_where_it_was_used_in_random_transformers(data: st.DataObject) -> None:
+    text = random_transformers.text_of(data.draw(random_transformers.problems()))
+    check_uses(*parsed(text), *any_use(data))
+
+
+def any_use(data: st.DataObject) -> tuple[str, Callable[[list[str]], str]]:
+    return data.draw(st.sampled_from(list(CATALOGUE))), lambda ids: data.draw(st.sampled_from(ids))
+
+
+# Silence
+
+VARIED = [ATTENTION, HEADS, SQUARE, SCORES + "d_k: 2\nmask: causal\n", NORM + "gain: [2, 0.5, 3, 1]\n", LAYER, ROTARY]
+
+
+@pytest.mark.parametrize("text", VARIED)
+def test_whoever_works_rightly_is_never_told_of_a_method(text: str) -> None:
+    read, solution = parsed(text)
+    exact = {id: step.values for id, step in solution.steps.items()}
+    assert marked(read, solution, worked(solution)).methods == {}
+    assert marked(read, solution, exact).methods == {}
+
+
+@pytest.mark.parametrize("text", VARIED)
+def test_random_wrong_figures_and_a_single_one_are_never_named(text: str) -> None:
+    read, solution = parsed(text)
+    own = worked(solution)
+    draw = np.random.default_rng(1)
+    ids = [id for id, step in solution.steps.items() if not is_copy(step)]
+    for k in range(60):
+        id = ids[draw.integers(len(ids))]
+        wrong = own[id].copy()
+        i, j = draw.integers(wrong.shape[0]), draw.integers(wrong.shape[1])
+        if k % 2:
+            wrong[i, j] += draw.uniform(-3, 3)
+        else:
+            wrong[i] = draw.uniform(-3, 3, wrong.shape[1])
+        written = worked(solution, {id: wrong})
+        left_out = {each for each in ids if each != id and draw.random() < 0.3}
+        marking = marked(read, solution, {id: written[id] for id in written if id not in left_out})
+        assert marking.methods == {}, (id, wrong)
+
+
+def test_two_figures_that_are_off_by_one_may_be_a_coincidence_and_more_are_none() -> None:
+    text = "H: [[1, 0], [1, 1], [0, 1]]\nW_Q: [[1, 2], [1, 1]]\nW_K: identity\nW_V: identity\n"
+    read, solution = parsed(text)  # Q is [[1, 2], [2, 3], [1, 1]]; with W_Q transposed [[1, 1], [3, 2], [2, 1]]
+    assert mark(read, {"Q": [["1", "2"], ["3", "2"], ["1", "1"]]}).methods == {}
+    of_all = mark(read, {"Q": [["1", "1"], ["3", "2"], ["2", "1"]]}).methods
+    assert of_all == dict.fromkeys([("Q", 0, 1), ("Q", 1, 0), ("Q", 1, 1), ("Q", 2, 0)], "W_transposed")
+
+
+def test_a_method_that_gives_the_right_figures_is_never_named() -> None:
+    text = f"{H.replace(', 0.3', '').replace(', 1.5', '').replace(', 2]]', ']]')}" + "".join(
+        f"{W}: [[1, 0.5, 2], [0.5, 3, 1], [2, 1, 0.2]]\n" for W in ("W_Q", "W_K", "W_V")
+    )
+    read, solution = parsed(text)
+    assert marked(read, solution, worked(solution)).is_right
+    wrong = solution.steps["Q"].values + np.array([[0.5, -0.25, 1]])
+    marking = marked(read, solution, worked(solution, {"Q": wrong}))
+    assert marking.counts[SLIP] == 9 and marking.methods == {}
+
+
+def test_a_row_that_agrees_is_named_and_the_others_are_not() -> None:
+    read, solution = parsed(ATTENTION)
+    wrong = solution.steps["scaled"].values.copy()
+    wrong[0] = solution.steps["S"].values[0]
+    wrong[1] += [0.3, -0.2, 0.7]
+    marking = marked(read, solution, worked(solution, {"scaled": wrong}))
+    assert marking.methods == {("scaled", 0, j): "no_scale" for j in range(3)}
+    assert (marking.steps["scaled"].verdicts[1] == SLIP).all()
+
+
+def test_a_method_is_found_from_the_last_step_alone() -> None:
+    read, solution = parsed(ATTENTION)
+    Q, K, V = (solution.steps[id].values for id in "QKV")
+    methods = mark(read, {"O": np.round(softmax(Q @ K.T) @ V, 3)}).methods
+    assert methods and set(methods.values()) == {"no_scale"}

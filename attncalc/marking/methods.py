@@ -7,13 +7,16 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from attncalc.marking.catalogue import CATALOGUE, Way
-from attncalc.marking.verdicts import BLANK, SLIP, Marked, Marking, fits, followed, recomputed
+from attncalc.marking.verdicts import BLANK, SLIP, Marked, Marking, figures, follow, followed, recomputed
 from attncalc.problem import Problem
-from attncalc.rounding import Bounds, Flags
+from attncalc.rounding import Bounds, Flags, Floats, fits
 from attncalc.solution import Solution
 from attncalc.steps import Given
 
-FEWEST = 2  # slips that must agree: one may be a coincidence
+# One slip that agrees with a wrong method may be a coincidence; so may two that are off by one unit.
+FEWEST = 2
+RARE = 0.02
+MOST_DECIMALS = 12
 
 
 def named(problem: Problem, marking: Marking, places: Mapping[str, int]) -> dict[tuple[str, int, int], str]:
@@ -51,7 +54,8 @@ def _given_by(
             if marked is None or isinstance(step, Given) or step.shape != marked.step.shape:
                 stands[id] = recomputed(step, follows, asked)
             if id in slips and step.shape == slips[id].step.shape:
-                yield id, _agreeing(slips[id], fits(step, slips[id].written, follows, asked, problem.show.rule))
+                fitting = follow(step, slips[id].written, follows, asked, problem.show.rule)
+                yield id, _agreeing(slips[id], fitting, follows)
         if not left:
             return
 
@@ -62,9 +66,23 @@ def _is_other(way: Way, id: str, solution: Solution) -> bool:
     return right is not way[id] and (right is None or not np.array_equal(right.values, way[id].values))
 
 
-def _agreeing(marked: Marked, fitting: Flags) -> Flags:
-    """Which slips the figures of a wrong way explain: those of a row that agrees with it whole, or of a whole step."""
+def _agreeing(marked: Marked, fitting: Flags, follows: Bounds) -> Flags:
+    """Which slips the figures of a wrong method explain: those of a step that agrees with it whole, or of a whole row,
+    but for what may well be a coincidence."""
     slips = marked.verdicts == SLIP
     agrees = fitting | np.isin(marked.verdicts, ["", BLANK])
-    rows = agrees.all(axis=1) & (slips.sum(axis=1) >= FEWEST)
-    return np.asarray(slips & (rows[:, None] | (agrees.all() & (slips.sum() >= FEWEST))))
+    chances = np.where(slips, _chances(marked, follows), 1.0)
+    rows = agrees.all(axis=1) & (slips.sum(axis=1) >= FEWEST) & (chances.prod(axis=1) < RARE)
+    whole = agrees.all() & (slips.sum() >= FEWEST) & (chances.prod() < RARE)
+    return np.asarray(slips & (rows[:, None] | whole))
+
+
+def _chances(marked: Marked, follows: Bounds) -> Floats:
+    """How many of the figures that are no further from the right one than what was written lie in these bounds too;
+    where one is hidden and the other is not, one of two."""
+    values = figures(marked.written)
+    places = next((d for d in range(MOST_DECIMALS) if fits(values[np.isfinite(values)], d).all()), MOST_DECIMALS)
+    with np.errstate(invalid="ignore"):
+        off, wide = np.abs(values - marked.follows.value), follows.high - follows.low
+        shares = (wide * 10.0**places + 1) / (2 * off * 10.0**places + 1)
+    return np.where(np.isfinite(shares), np.minimum(shares, 1.0), 0.5)
