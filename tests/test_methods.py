@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -85,7 +85,10 @@ ATTENTION = f"{H}W_Q: {W}\nW_K: {V}\nW_V: {W}\n"
 WIDE = "[[1, 0.5, 0.2, -1], [-0.4, 1, 0.9, 0.3], [0.7, 0.2, 1.5, 0.6], [0.1, -1, 0.8, 1.1]]"
 HEADS = f"{H}W_Q: {WIDE}\nW_K: {WIDE}\nW_V: {WIDE}\nheads: 2\n"
 SHARED = f"{H}W_Q: {[[1, 2, 0, 1, -1, 1, 2, 0]] * 4}\nW_K: {WIDE}\nW_V: {WIDE}\nheads: 4\nkv_heads: 2\n"
-NARROW = "H: [[1, 0.5, -2], [2, -1, 0.7]]\nW_Q: [[1, 0.5], [-0.4, 1], [0.7, 0.2]]\nW_K: [[1, 2], [0, 1], [2, 1]]\nW_V: [[1], [2], [3]]\n"
+NARROW = (
+    "H: [[1, 0.5, -2], [2, -1, 0.7]]\nW_Q: [[1, 0.5], [-0.4, 1], [0.7, 0.2]]\nW_K: [[1, 2], [0, 1], [2, 1]]\n"
+    "W_V: [[1], [2], [3]]\n"
+)
 SQUARE = "Q: [[1, 0.5], [2, -1]]\nK: [[0.3, 1], [1.2, -0.4]]\nV: [[1, 2], [0.7, -3]]\n"
 SCORES = "S: [[1, 2, 0.5], [0.3, 1.2, 2], [2, 0.1, 1]]\nV: [[1, 2], [0.7, -3], [0.2, 1.1]]\n"
 NORM = "kind: layer-norm\nx: [[1, 3, 2, 7], [0.5, -1, 4, 2]]\n"
@@ -144,15 +147,18 @@ CASES = {
     "by_d": Case(NORM + "variance: unbiased\n", "variance", lambda s: s["x"].var(axis=1, keepdims=True)),
     "no_root": Case(NORM, "root", lambda s: s["x"].var(axis=1, keepdims=True) + 1e-5),
     "no_mean": Case(NORM, "normalised", lambda s: s["x"] / s["x"].std(axis=1, keepdims=True)),
-    "eps_outside": Case(NORM + "eps: 0.5\n", "normalised", lambda s: s["deviations"] / (root(s["deviations"]) + 0.5), ("root",)),
+    "eps_outside": Case(
+        NORM + "eps: 0.5\n", "normalised", lambda s: s["deviations"] / (root(s["deviations"]) + 0.5), ("root",),
+    ),
     "eps_in_root": Case(
-        NORM + "eps: 0.5\neps_in: outside\n", "normalised", lambda s: s["deviations"] / root(s["deviations"], 0.5), ("root",)
+        NORM + "eps: 0.5\neps_in: outside\n", "normalised", lambda s: s["deviations"] / root(s["deviations"], 0.5),
+        ("root",),
     ),
     "no_gain": Case(NORM + "gain: [2, 0.5, 3, 1]\n", "gained", lambda s: s["normalised"]),
     "no_residual": Case(LAYER, "layer1.residual1", lambda s: s["layer1.feed_forward.output"]),
     "norm_before": Case(
-        LAYER + "  norm: {place: post}\n", "layer1.norm1.deviations", lambda s: s["H"] - s["H"].mean(axis=1, keepdims=True),
-        ("layer1.norm1.mean",),
+        LAYER + "  norm: {place: post}\n", "layer1.norm1.deviations",
+        lambda s: s["H"] - s["H"].mean(axis=1, keepdims=True), ("layer1.norm1.mean",),
     ),
     "norm_after": Case(
         LAYER + "  norm: {place: pre}\n", "layer1.feed_forward.hidden", lambda s: s["H"] @ s["layer1.feed_forward.W_1"]
@@ -160,11 +166,14 @@ CASES = {
     "no_activation": Case(NETWORK, "activated", lambda s: s["hidden"]),
     "no_positions": Case(H + f"W_Q: {W}\nW_K: {V}\nW_V: {W}\nposition: sinusoidal\n", "X", lambda s: s["H"]),
     "pairs_of_neighbours": Case(
-        ROTARY + "pairs: halves\n", "rotated", lambda s: halves(s["x"][:, [0, 2, 1, 3]], s["cos"], s["sin"])[:, [0, 2, 1, 3]],
+        ROTARY + "pairs: halves\n", "rotated",
+        lambda s: halves(s["x"][:, [0, 2, 1, 3]], s["cos"], s["sin"])[:, [0, 2, 1, 3]],
         TURNED,
     ),
     "pairs_of_halves": Case(ROTARY, "rotated", lambda s: halves(s["x"], s["cos"], s["sin"]), TURNED),
-    "turned_backwards": Case(ROTARY + "pairs: halves\n", "rotated", lambda s: halves(s["x"], s["cos"], -s["sin"]), TURNED),
+    "turned_backwards": Case(
+        ROTARY + "pairs: halves\n", "rotated", lambda s: halves(s["x"], s["cos"], -s["sin"]), TURNED
+    ),
     "from_1": Case(POSITIONS, "angle", lambda s: np.array([[1, 0.01], [2, 0.02], [3, 0.03]])),
     "in_degrees": Case(POSITIONS, "sin", lambda s: np.sin(np.radians(s["angle"]))),
     "in_radians": Case(
@@ -174,7 +183,8 @@ CASES = {
         POSITIONS, "positions", lambda s: np.stack([s["cos"], s["sin"]], axis=2).reshape(3, 4)
     ),
     "waves_in_turn": Case(
-        POSITIONS + "columns: concatenated\n", "positions", lambda s: np.stack([s["sin"], s["cos"]], axis=2).reshape(3, 4)
+        POSITIONS + "columns: concatenated\n", "positions",
+        lambda s: np.stack([s["sin"], s["cos"]], axis=2).reshape(3, 4),
     ),
     "waves_side_by_side": Case(POSITIONS, "positions", lambda s: np.hstack([s["sin"], s["cos"]])),
     "renormalised": Case(
@@ -213,20 +223,26 @@ def test_a_method_is_named_where_it_was_used_and_what_comes_after_follows(key: s
 # Any problem
 
 
-def on_the_way(way: Way, solution: Solution, own: Values) -> dict[str, Any]:
-    """The figures of the steps that a wrong way changes, for whoever has the right ones (`own`) of all others."""
+def on_the_way(way: Way, solution: Solution, own: Values, written: Collection[str] = ()) -> dict[str, Any]:
+    """The figures of the steps that a wrong way changes, for whoever has the right ones (`own`) of all others, and of
+    those that are `written`."""
     found: dict[str, Any] = {}
     for id, step in way.items():
         right = solution.steps.get(id)
         is_other = right is None or not np.array_equal(right.values, step.values)
         if is_other or any(operand.id in found for operand in step.operands):
-            operands = [found[each.id] if each.id in found else own[each.id] for each in step.operands]
-            found[id] = step.recomputed(operands)
+            stands = {**own, **{each: found[each] for each in found if each not in written}}
+            found[id] = step.recomputed([stands[each.id] for each in step.operands])
     return found
 
 
 def check_uses(read: Problem, solution: Solution, key: str, pick: Callable[[list[str]], str]) -> None:
-    """Whoever uses this method at one step, with nothing written on the way there, is told so there and nowhere else."""
+    """Whoever uses this method at one step, with nothing written on the way there, is told so there alone."""
+    with np.errstate(all="ignore"):
+        _check_uses(read, solution, key, pick)
+
+
+def _check_uses(read: Problem, solution: Solution, key: str, pick: Callable[[list[str]], str]) -> None:
     own = worked(solution)
     changed = on_the_way(CATALOGUE[key](read, solution), solution, own)
     ids = [id for id in changed if id in own and changed[id].shape == own[id].shape and is_tame(changed[id], own[id])]
@@ -235,17 +251,18 @@ def check_uses(read: Problem, solution: Solution, key: str, pick: Callable[[list
     id = pick(ids)
     written = worked(solution, {id: changed[id]})
     left_out = list(changed)[: list(changed).index(id)]
-    marking = marked(read, solution, {id: written[id] for id in written if id not in left_out})
+    told = {id: written[id] for id in written if id not in left_out}
+    marking = marked(read, solution, told)
     slips = marking.steps[id].verdicts == SLIP
     assert {step for step, _, _ in marking.methods} <= {id}
     if not any(isinstance(step, Arrange) and step.choosers for step in solution.steps.values()):
         assert {each.step for each in marking.figures if each.verdict == SLIP} <= {id}
-    off = np.abs(written[id] - marking.steps[id].follows.value)[slips]
-    wide = np.ptp([marking.steps[id].follows.low, marking.steps[id].follows.high], axis=0)[slips]
+    follows = marking.steps[id].follows
+    off, wide = (np.abs(a[slips] - b[slips]) for a, b in ((written[id], follows.value), (follows.high, follows.low)))
     if slips.sum() >= 4 and (off > 1).all() and (wide < 0.05).all():
         assert len(marking.methods) == slips.sum()
     for other in set(marking.methods.values()) - {key}:  # one that gives the same figures
-        same = on_the_way(CATALOGUE[other](read, solution), solution, own)[id]
+        same = on_the_way(CATALOGUE[other](read, solution), solution, own, told)[id]
         named = [(i, j) for _, i, j in marking.methods if marking.methods[id, i, j] == other]
         assert all(abs(same[where] - changed[id][where]) < 0.05 for where in named), (key, other)
 
@@ -266,18 +283,18 @@ SHIPPED = [path for path in sorted((ROOT / "problems").glob("*.yaml")) if "gener
 def test_each_method_is_named_where_it_was_used_in_the_shipped_problems(path: Path) -> None:
     read = problem.load(path)
     solution = solve(read)
-    if len(solution.steps) <= 100:
+    if len(solution.steps) <= 36:
         for key in CATALOGUE:
             check_uses(read, solution, key, lambda ids: ids[0])
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(st.data())
 def test_each_method_is_named_where_it_was_used_in_random_attentions(data: st.DataObject) -> None:
     check_uses(*parsed(data.draw(cases("exact")).text), *any_use(data))
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(st.data())
 def test_each_method_is_named_where_it_was_used_in_random_transformers(data: st.DataObject) -> None:
     text = random_transformers.text_of(data.draw(random_transformers.problems()))
@@ -307,7 +324,7 @@ def test_random_wrong_figures_and_a_single_one_are_never_named(text: str) -> Non
     own = worked(solution)
     draw = np.random.default_rng(1)
     ids = [id for id, step in solution.steps.items() if not is_copy(step)]
-    for k in range(60):
+    for k in range(40):
         id = ids[draw.integers(len(ids))]
         wrong = own[id].copy()
         i, j = draw.integers(wrong.shape[0]), draw.integers(wrong.shape[1])
@@ -323,7 +340,7 @@ def test_random_wrong_figures_and_a_single_one_are_never_named(text: str) -> Non
 
 def test_two_figures_that_are_off_by_one_may_be_a_coincidence_and_more_are_none() -> None:
     text = "H: [[1, 0], [1, 1], [0, 1]]\nW_Q: [[1, 2], [1, 1]]\nW_K: identity\nW_V: identity\n"
-    read, solution = parsed(text)  # Q is [[1, 2], [2, 3], [1, 1]]; with W_Q transposed [[1, 1], [3, 2], [2, 1]]
+    read, _ = parsed(text)  # Q is [[1, 2], [2, 3], [1, 1]]; with W_Q transposed [[1, 1], [3, 2], [2, 1]]
     assert mark(read, {"Q": [["1", "2"], ["3", "2"], ["1", "1"]]}).methods == {}
     of_all = mark(read, {"Q": [["1", "1"], ["3", "2"], ["2", "1"]]}).methods
     assert of_all == dict.fromkeys([("Q", 0, 1), ("Q", 1, 0), ("Q", 1, 1), ("Q", 2, 0)], "W_transposed")

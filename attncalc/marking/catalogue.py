@@ -392,6 +392,11 @@ def _waves_swapped(sheet: Sheet, step: Step) -> None:
 # Entries
 
 
+def _softmax_before_choice(part: Any) -> Mapping[str, Any]:
+    is_after = isinstance(part, Experts) and part.normalise == "after"
+    return {"normalise": "before", "renormalise": False} if is_after else {}
+
+
 _LN_10 = number(float(np.log(10)), repr(float(np.log(10))))
 
 # The commonest of what is much alike comes first.
@@ -441,7 +446,7 @@ CATALOGUE: Mapping[str, Method] = {
     "waves_in_turn": other_keys(to(Sinusoidal, columns="interleaved")),
     "waves_side_by_side": other_keys(to(Sinusoidal, columns="concatenated")),
     "renormalised": other_keys(to(Choice | Experts, renormalise=True)),
-    "softmax_first": other_keys(to(Experts, normalise="before", renormalise=False)),
+    "softmax_first": other_keys(_softmax_before_choice),
     "log_10": wrong(law("log_probabilities", lambda step: function("ln", slot(0)) / _LN_10)),
     "no_minus": wrong(law("losses", _skipped)),
 }
