@@ -29,14 +29,15 @@ ALLOWED: dict[str, set[str] | None] = {
     "shipped": set(),
     "problem": {"errors", "rounding", "show", "steps", "draws"},
     "mechanisms": {"sheet", "solution", "steps", "expr", "rounding", "show", "errors", "problem"},
-    "marking": {"problem", "mechanisms", "solution", "steps", "expr", "rounding", "show", "errors"},
+    "marking": {"problem", "mechanisms", "sheet", "solution", "steps", "expr", "rounding", "show", "errors"},
     "blocks": {"expr"},
     "wording": {"errors", "blocks"},
     "layout": {"solution", "steps", "expr", "blocks", "wording", "rounding", "show", "marking"},
     "formats": {"blocks", "expr", "errors"},
     "formats.json": {"blocks", "expr", "errors", "solution", "steps", "rounding"},
     "cli": ANYTHING,
-    "__init__": {"problem", "mechanisms", "marking", "solution", "steps", "errors"},  # the public names, imported when used
+    # The public names, imported when used.
+    "__init__": {"problem", "mechanisms", "marking", "solution", "steps", "errors"},
     "__main__": {"cli"},
 }
 
