@@ -37,24 +37,26 @@ Change: TypeAlias = Callable[[Any], Mapping[str, Any]]  # the fields of a part o
 
 
 def wrong(*compositions: Composition) -> Method:
-    """Wrong versions of single steps: each composition makes that of a step, with its id, on a sheet, or nothing. What
+    """Wrong versions of single steps: of each step the first composition that makes one, with its id, on a sheet. What
     it makes on the way has an id that starts with that of the step."""
 
     def way(problem: Problem, solution: Solution) -> Way:
         found: dict[str, Step] = {}
         for id, step in solution.steps.items():
-            made: dict[str, Step] = {}
-            for composition in compositions:
-                sheet = Sheet(problem.show.rule)
-                try:
-                    composition(sheet, step)
-                except StepError:  # no figures come of it
-                    continue
-                made = made or sheet.solution().steps
-            found |= made or {id: step}
+            versions = (_made(composition, step, problem) for composition in compositions)
+            found |= next(filter(None, versions), {id: step})
         return found
 
     return way
+
+
+def _made(composition: Composition, step: Step, problem: Problem) -> dict[str, Step]:
+    sheet = Sheet(problem.show.rule)
+    try:
+        composition(sheet, step)
+    except StepError:  # it has no figures: something is divided by 0
+        return {}
+    return sheet.solution().steps
 
 
 def other_keys(change: Change) -> Method:

@@ -11,7 +11,7 @@ from attncalc.marking.verdicts import BLANK, SLIP, Marked, Marking, figures, fol
 from attncalc.problem import Problem
 from attncalc.rounding import Bounds, Flags, Floats, fits
 from attncalc.solution import Solution
-from attncalc.steps import Given
+from attncalc.steps import Given, Step
 
 # One slip that agrees with a wrong method may be a coincidence; so may two that are off by one unit.
 FEWEST = 2
@@ -43,27 +43,29 @@ def _given_by(
 ) -> Iterator[tuple[str, Flags]]:
     """The steps among `slips` that a wrong way changes, each with its slips that this way gives."""
     stands: dict[str, Bounds] = {}  # of steps that were not written, and are other ones on this way
-    left = len(slips)
+    left = set(slips)
     for id, step in way.items():
-        marked = marking.steps.get(id)
-        left -= id in slips
-        if _is_other(way, id, marking.solution) or any(operand.id in stands for operand in step.operands):
-            asked = places.get(id, step.places)
-            operands = [stands[each.id] if each.id in stands else marking.stands[each.id] for each in step.operands]
-            follows = followed(step, operands, asked)
-            if marked is None or isinstance(step, Given) or step.shape != marked.step.shape:
-                stands[id] = recomputed(step, follows, asked)
-            if id in slips and step.shape == slips[id].step.shape:
-                fitting = follow(step, slips[id].written, follows, asked, problem.show.rule)
-                yield id, _agreeing(slips[id], fitting, follows)
         if not left:
             return
+        left.discard(id)
+        if not _is_other(step, marking.solution) and all(operand.id not in stands for operand in step.operands):
+            continue
+        asked = places.get(id, step.places)
+        operands = [stands[each.id] if each.id in stands else marking.stands[each.id] for each in step.operands]
+        follows = followed(step, operands, asked)
+        marked = marking.steps.get(id)
+        has_place = marked is not None and marked.step.shape == step.shape  # for what was written
+        if not has_place or isinstance(step, Given):
+            stands[id] = recomputed(step, follows, asked)
+        if has_place and id in slips:
+            fitting = follow(step, slips[id].written, follows, asked, problem.show.rule)
+            yield id, _agreeing(slips[id], fitting, follows)
 
 
-def _is_other(way: Way, id: str, solution: Solution) -> bool:
-    """Whether a step has other figures on this way than on the right one, or is not on that at all."""
-    right = solution.steps.get(id)
-    return right is not way[id] and (right is None or not np.array_equal(right.values, way[id].values))
+def _is_other(step: Step, solution: Solution) -> bool:
+    """Whether a step has other figures than the right one of its id, or there is none."""
+    right = solution.steps.get(step.id)
+    return right is not step and (right is None or not np.array_equal(right.values, step.values))
 
 
 def _agreeing(marked: Marked, fitting: Flags, follows: Bounds) -> Flags:
