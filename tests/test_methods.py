@@ -357,6 +357,15 @@ def test_a_method_that_gives_the_right_figures_is_never_named() -> None:
     assert marking.counts[SLIP] == 9 and marking.methods == {}
 
 
+def test_a_figure_that_is_hidden_where_it_should_not_be_is_a_slip() -> None:
+    read, solution = parsed(SCORES + "d_k: 2\nmask: causal\n")
+    seen = np.triu(np.ones((3, 3))) == 1
+    wrong = np.where(seen, solution.steps["scaled"].values, -np.inf)
+    marking = marked(read, solution, worked(solution, {"masked": wrong}))
+    places = [(i, j) for i in range(3) for j in range(3) if i != j]
+    assert marking.methods == {("masked", i, j): "mask_transposed" for i, j in places}
+
+
 def test_a_row_that_agrees_is_named_and_the_others_are_not() -> None:
     read, solution = parsed(ATTENTION)
     wrong = solution.steps["scaled"].values.copy()

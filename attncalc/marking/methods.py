@@ -15,8 +15,7 @@ from attncalc.steps import Given, Step
 
 # One slip that agrees with a wrong method may be a coincidence; so may two that are off by one unit.
 FEWEST = 2
-RARE = 0.02
-MOST_DECIMALS = 12
+RARE = 0.04
 
 
 def named(problem: Problem, marking: Marking, places: Mapping[str, int]) -> dict[tuple[str, int, int], str]:
@@ -81,10 +80,11 @@ def _agreeing(marked: Marked, fitting: Flags, follows: Bounds) -> Flags:
 
 def _chances(marked: Marked, follows: Bounds) -> Floats:
     """How many of the figures that are no further from the right one than what was written lie in these bounds too;
-    where one is hidden and the other is not, one of two."""
-    values = figures(marked.written)
-    places = next((d for d in range(MOST_DECIMALS) if fits(values[np.isfinite(values)], d).all()), MOST_DECIMALS)
+    where one is hidden and the other is not, one of two. Where all are whole numbers, so would others be."""
+    written, right = figures(marked.written), marked.follows.value
+    known = np.concatenate([each[np.isfinite(each)] for each in (written, right)])
+    places = next((d for d in range(marked.places) if fits(known, d).all()), marked.places)
     with np.errstate(invalid="ignore"):
-        off, wide = np.abs(values - marked.follows.value), follows.high - follows.low
+        off, wide = np.abs(written - right), follows.high - follows.low
         shares = (wide * 10.0**places + 1) / (2 * off * 10.0**places + 1)
     return np.where(np.isfinite(shares), np.minimum(shares, 1.0), 0.5)

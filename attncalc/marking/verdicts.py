@@ -199,7 +199,7 @@ def _near(values: Floats, exact: Floats, units: Floats) -> Flags:
 def _within(values: Floats, bounds: Bounds, slack: Floats) -> Flags:
     """Which figures lie within bounds, or no further from them than `slack`."""
     with np.errstate(invalid="ignore"):
-        noise = TIE * slack + 1e-12 * np.abs(values)
+        noise = TIE * slack + 1e-12 * np.where(np.isinf(values), 0.0, np.abs(values))
         inside = (values >= bounds.low - slack - noise) & (values <= bounds.high + slack + noise)
     return np.asarray(inside | (values == bounds.value))  # -∞ too
 
