@@ -35,6 +35,7 @@ ALLOWED: dict[str, set[str] | None] = {
     "layout": {"solution", "steps", "expr", "blocks", "wording", "rounding", "show", "marking"},
     "formats": {"blocks", "expr", "errors"},
     "formats.json": {"blocks", "expr", "errors", "solution", "steps", "rounding"},
+    "formats.report": {"blocks", "marking"},
     "cli": ANYTHING,
     # The public names, imported when used.
     "__init__": {"problem", "mechanisms", "marking", "solution", "steps", "errors"},

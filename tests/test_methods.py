@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 import random_transformers
+import reports
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_problems import cases
 
-from attncalc import mark, problem, wording
+from attncalc import formats, mark, problem, wording
+from attncalc.layout.report import lay_out_report
 from attncalc.marking import Marking
 from attncalc.marking.catalogue import CATALOGUE, Way
 from attncalc.marking.verdicts import SLIP
@@ -202,6 +205,15 @@ def test_each_entry_has_a_case_and_a_sentence_in_every_language() -> None:
     for lang in wording.languages():
         keys = [key for key in wording._templates(lang) if key.startswith("methods.")]
         assert keys == [f"methods.{key}" for key in CATALOGUE], lang
+
+
+@pytest.mark.parametrize("lang", wording.languages())
+def test_a_report_says_each_method_of_the_first_slip_and_of_its_step(lang: str) -> None:
+    read, marking, _ = reports.marked("a known method")
+    for key in CATALOGUE:
+        told = replace(marking, methods=dict.fromkeys(marking.methods, key))
+        page = formats.render("text", lay_out_report(told, read.show, lang, title=None, kind=read.kind))
+        assert page.count(wording._templates(lang)[f"methods.{key}"]) == 2
 
 
 @pytest.mark.parametrize("key", CASES)
