@@ -18,7 +18,7 @@ from attncalc.marking.answers import Answers
 from attncalc.marking.written import Written
 from attncalc.rounding import TIE, Bounds, Flags, Floats, Rule, rounded, rounded_or_not
 from attncalc.solution import Solution
-from attncalc.steps import Arrange, Given, Step
+from attncalc.steps import Arrange, Given, Reduce, Step
 
 CORRECT, FOLLOWS, IMPRECISE, SLIP, BLANK, INVALID = "correct", "follows", "imprecise", "slip", "blank", "invalid"
 VERDICTS = (CORRECT, FOLLOWS, IMPRECISE, SLIP, BLANK, INVALID)
@@ -128,12 +128,13 @@ def marked(solution: Solution, answers: Answers, rule: Rule, places: Mapping[str
     steps: dict[str, Marked] = {}
     for id, step in solution.steps.items():
         asked = (places or {}).get(id, step.places)
-        follows = followed(step, [stands[operand.id] for operand in step.operands], asked)
+        operands = [stands[operand.id] for operand in step.operands]
+        follows = followed(step, operands, asked)
         written = answers.figures.get(id)
         if written is None:
-            stands[id] = recomputed(step, follows, asked)
+            stands[id] = recomputed(step, follows, asked, rule)
             continue
-        each = steps[id] = _step(step, solution, written, follows, asked, rule)
+        each = steps[id] = _step(step, solution, written, operands, follows, asked, rule)
         stands[id] = _stand(each, rule)
     return Marking(answers.name, solution, steps, stands, {})
 
@@ -147,16 +148,21 @@ def followed(step: Step, operands: list[Bounds], places: int) -> Bounds:
         return Bounds(step.values, step.values, step.values)
 
 
-def recomputed(step: Step, follows: Bounds, places: int) -> Bounds:
-    """What stands for a step that was not written: it may have been rounded. A copy was not."""
-    return follows if isinstance(step, Given | Arrange) else rounded_or_not(follows, places)
+def recomputed(step: Step, follows: Bounds, places: int, rule: Rule) -> Bounds:
+    """What stands for a step that was not written: it may have been rounded, and made to add up to 1. A copy was
+    not."""
+    if isinstance(step, Given | Arrange):
+        return follows
+    low, value, high = rounded_or_not(follows, places)
+    moved = _moved(step, follows, places, rule)
+    return Bounds(low - moved, value, high + moved)
 
 
 def _step(
-    step: Step, solution: Solution, written: NDArray[np.object_], follows: Bounds, asked: int, rule: Rule
+    step: Step, solution: Solution, written: NDArray[np.object_], operands: list[Bounds], follows: Bounds, asked: int,
+    rule: Rule,
 ) -> Marked:  # fmt: skip
-    full = solution.exact or solution
-    in_full = full.steps.get(step.id, step)
+    in_full = _in_full_precision(solution, step)
     exact = in_full.values
     values, decimals = _figures(written)
     units = _units(decimals, asked)
@@ -167,11 +173,21 @@ def _step(
     verdicts[is_given] = SLIP
     short = is_given & (decimals == asked - 1) & (values != 0)
     own = np.where(short, 10.0 ** -(asked - 1), units)
-    right, following = (_right(values, exact, units, asked, rule), _follows(step, values, follows, units, asked, rule))
+    right = _right(values, exact, units, asked, rule)
+    following = _follows(values, follows, units, _moved(step, follows, asked, rule), asked, rule)
+    if isinstance(step, Reduce) and step.over == "start":
+        from_own = step.running_bounds(operands, _as_written(values, units / 2, follows), asked)
+        following |= _follows(values, from_own, units, 0.0, asked, rule)
     nearly = _near(values, exact, own) | _within(values, follows, own / 2)
     for verdict, where in ((IMPRECISE, short & nearly), (FOLLOWS, following), (CORRECT, right)):
         verdicts[is_given & where] = verdict
     return Marked(step, written, verdicts, exact, in_full.exact, follows, asked)
+
+
+def _in_full_precision(solution: Solution, step: Step) -> Step:
+    """The same step where nothing is rounded on the way; itself where that chose otherwise, and has none like it."""
+    exact = (solution.exact or solution).steps.get(step.id, step)
+    return exact if exact.shape == step.shape else step
 
 
 def _figures(written: NDArray[np.object_]) -> tuple[Floats, Floats]:
@@ -205,34 +221,41 @@ def _right(values: Floats, exact: Floats, units: Floats, asked: int, rule: Rule)
     return np.asarray(_near(values, exact, units) | same)
 
 
-def _follows(step: Step, values: Floats, follows: Bounds, units: Floats, asked: int, rule: Rule) -> Flags:
+def _follows(values: Floats, follows: Bounds, units: Floats, moved: Floats | float, asked: int, rule: Rule) -> Flags:
     """Which figures are within half a unit of what some figures give that stand before them, or are so once they are
-    rounded; weights that were made to add up to 1, within one unit more."""
-    more = 10.0**-asked if _made_to_add_up(step, rule) else 0.0
+    rounded; or further, where they were `moved`."""
     shorter, half = rounded(np.nan_to_num(values), asked, rule.ties), np.full_like(units, 0.5 * 10.0**-asked)
-    return _within(values, follows, units / 2 + more) | _within(shorter, follows, half + more)
+    return _within(values, follows, units / 2 + moved) | _within(shorter, follows, half + moved)
 
 
-def _made_to_add_up(step: Step, rule: Rule) -> bool:
-    return step.rows_sum_to_one and rule.weights == "sum-to-one"
+def _moved(step: Step, follows: Bounds, asked: int, rule: Rule) -> Floats:
+    """How much further from what they follow from weights may be that were made to add up to 1: a unit; none where that
+    is 0, as of a hidden key, or 1."""
+    made_to = step.rows_sum_to_one and rule.weights == "sum-to-one"
+    return np.where(made_to & (follows.high > 0) & (follows.low < 1), 10.0**-asked, 0.0)
 
 
 def _stand(marked: Marked, rule: Rule) -> Bounds:
     """What stands for a written step in the steps after it: the figures that round to those that were written; where
     nothing was, what follows from what was written before."""
-    step, asked = marked.step, marked.places
+    step, asked, follows = marked.step, marked.places, marked.follows
     values, decimals = _figures(marked.written)
     units = _units(decimals, asked)
     units = np.where(marked.verdicts == IMPRECISE, 10.0**-decimals, units)
     alone = (decimals == 0) & (step.own_decimals == 0) | np.isinf(values)  # an id, a choice; what is hidden
-    with np.errstate(invalid="ignore"):
-        same = np.abs(values - marked.exact) <= TIE * units
-    alone |= same & ((decimals < asked) | marked.is_exact)
-    half = np.where(alone, 0.0, units / 2)
-    low, high = values - half, values + half
-    if _made_to_add_up(step, rule):  # the figure before that was done is one that follows, at most a unit further
-        low = np.minimum(low, np.clip(marked.follows.low, low - units, None))
-        high = np.maximum(high, np.clip(marked.follows.high, None, high + units))
+    with np.errstate(invalid="ignore"):  # and where all honest habits give one figure, and that is written
+        alone |= (follows.low == follows.high) & (np.abs(values - follows.value) <= TIE * units)
+    instead = recomputed(step, follows, asked, rule)
+    low, value, high = _as_written(values, np.where(alone, 0.0, units / 2), instead)
+    # A weight that was made to add up to 1 may be used as it was before.
+    moved = _moved(step, follows, asked, rule)
+    low = np.minimum(low, np.clip(instead.low + moved, low - moved, None))
+    high = np.maximum(high, np.clip(instead.high - moved, None, high + moved))
+    return Bounds(low, value, high)
+
+
+def _as_written(values: Floats, half: Floats, instead: Bounds) -> Bounds:
+    """Where figures lie that are written so, to half a unit; others where nothing is."""
     there = ~np.isnan(values)
-    instead = recomputed(step, marked.follows, asked)
-    return Bounds(*(np.where(there, own, other) for own, other in zip((low, values, high), instead, strict=True)))
+    own = values - half, values, values + half
+    return Bounds(*(np.where(there, each, other) for each, other in zip(own, instead, strict=True)))
