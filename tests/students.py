@@ -3,10 +3,10 @@
 They share the steps and the expression of each cell (`Step.working`) with attncalc, and neither its arithmetic nor its
 rounding: each cell is worked on one float at a time, by the table below.
 
-    python tests/students.py --figures 100000      # mark that many figures of honest students, and as many with slips
+    python tests/students.py --figures 100000
 
-prints how many figures had each verdict, and each student who was told a slip without having made one, or made one and
-was not told.
+marks that many figures of students who make no slip, as many of those who make one and as many of those who make two;
+it prints how many figures had each verdict, and every figure that was told slip and is none, or is one and was not.
 """
 
 from __future__ import annotations
@@ -349,7 +349,8 @@ def some_slip(exercise: Exercise, marking: Marking, rng: random.Random, after: P
         id = rng.choice(written)
         n, m = marking.steps[id].step.shape
         place = id, rng.randrange(n), rng.randrange(m)
-        text = _another_choice(exercise, marking, place, rng) if _chooses(exercise, id) else _beyond(marking, place, rng)
+        chooses = _chooses(exercise, id)
+        text = _another_choice(marking, place, rng) if chooses else _beyond(marking, place, rng)
         if text:
             return Slip(place, text)
     return None
@@ -385,7 +386,7 @@ def _chooses(exercise: Exercise, id: str) -> bool:
     )
 
 
-def _another_choice(exercise: Exercise, marking: Marking, place: Place, rng: random.Random) -> str | None:
+def _another_choice(marking: Marking, place: Place, rng: random.Random) -> str | None:
     id, i, j = place
     step = marking.steps[id]
     known = {int(x) for x in step.exact.ravel()} | {0, 1}
@@ -508,33 +509,34 @@ def slipping(exercise: Exercise, rng: random.Random, report: Report, count: int)
         report.expect(exercise, habit, marking, slips)
 
 
-def run(figures: int, start: int, each: int = 4) -> tuple[Report, Report]:
-    """Trials of honest students until so many figures are marked, and of others as many."""
-    rng = random.Random(start)
-    of_honest, of_others = Report(), Report()
-    while min(of_honest.verdicts.total(), of_others.verdicts.total()) < figures:
-        start += 1
+def run(figures: int, start: int, slips: int = 0, each: int = 4) -> Report:
+    """Trials of students who make so many slips, until so many figures are marked."""
+    rng, report = random.Random(start), Report()
+    while True:
         for exercise in exercises(each, start):
             shown = shown_somehow(exercise, rng)
             if shown is None:
                 continue
-            if of_honest.verdicts.total() < figures:
-                honest(shown, rng, of_honest)
-            if of_others.verdicts.total() < figures:
-                slipping(shown, rng, of_others, rng.choice([1, 2]))
-    return of_honest, of_others
+            if slips:
+                slipping(shown, rng, report, slips)
+            else:
+                honest(shown, rng, report)
+            if report.verdicts.total() >= figures:
+                return report
+        start += 1
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Mark simulated students.")
-    parser.add_argument("--figures", type=int, default=100_000, help="how many of each")
+    parser.add_argument("--figures", type=int, default=100_000, help="how many of each sort of students")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--show", type=int, default=20, help="how many wrong verdicts are printed")
     said = parser.parse_args()
-    for name, report in zip(("honest", "slipping"), run(said.figures, said.seed), strict=True):
-        print(name, dict(report.verdicts), f"{report.slips} slips, {len(report.wrong)} wrong verdicts")
-        for line in report.wrong[: said.show]:
-            print("  ", line)
+    for slips, who in enumerate(("honest", "one slip", "two slips")):
+        report = run(said.figures, said.seed, slips)
+        verdicts = ", ".join(f"{count} {verdict}" for verdict, count in report.verdicts.items() if count)
+        print(f"{who}: {verdicts}; {report.slips} slips were made, {len(report.wrong)} verdicts are wrong", flush=True)
+        for line in report.wrong:
+            print("  ", line, flush=True)
 
 
 if __name__ == "__main__":

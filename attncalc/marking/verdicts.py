@@ -104,7 +104,10 @@ class Marking:
             rests = np.isnan(step.recomputed(operands)) if operands else np.zeros(step.shape, dtype=bool)
             marked = self.steps.get(id)
             if marked is not None:
-                rests = np.where(marked.verdicts == CORRECT, False, rests | np.isin(marked.verdicts, [SLIP, INVALID]))
+                rests = rests | np.isin(marked.verdicts, [SLIP, INVALID])
+                if isinstance(step, Reduce) and step.over == "start":  # each may go on from the one before it
+                    rests = np.logical_or.accumulate(rests, axis=1)
+                rests &= marked.verdicts != CORRECT
             found[id] = rests
         return found
 
@@ -232,7 +235,7 @@ def _moved(step: Step, follows: Bounds, asked: int, rule: Rule) -> Floats:
     """How much further from what they follow from weights may be that were made to add up to 1: a unit; none where that
     is 0, as of a hidden key, or 1."""
     made_to = step.rows_sum_to_one and rule.weights == "sum-to-one"
-    return np.where(made_to & (follows.high > 0) & (follows.low < 1), 10.0**-asked, 0.0)
+    return np.where(made_to & (follows.high > 0) & (follows.value < 1), 10.0**-asked, 0.0)
 
 
 def _stand(marked: Marked, rule: Rule) -> Bounds:
