@@ -185,6 +185,13 @@ def sum_of_products(count: int) -> Expr:
 
 
 @lru_cache(maxsize=512)
+def sum_of_terms(term: Expr, slots: int, count: int) -> Expr:
+    """The term of its first `slots` slots, and of the next, and so on: tanh(slot 0 + slot 1) + tanh(slot 2 + slot 3)"""
+    terms = [shifted(term, slots * k) for k in range(count)]
+    return Expr("plus", *terms) if count > 1 else terms[0]
+
+
+@lru_cache(maxsize=512)
 def argmax_of_slots(count: int) -> Expr:
     """The number of the largest slot, from 0; of equal ones the first."""
     return function("argmax", *(slot(k) for k in range(count)))
@@ -295,6 +302,15 @@ def precedence(expr: Expr) -> int:
     """How tightly the tree's own operation binds; leaves, and what only a page shows, bind tightest."""
     operation = OPERATIONS.get(expr.op)
     return operation.precedence if operation else 9
+
+
+def small(symbol: Expr) -> Expr:
+    """The symbol of a row: q of Q, k of Kᵀ, o⁽²⁾ of O⁽²⁾."""
+    if symbol.op == "name":
+        return name(symbol.args[0].lower())
+    if symbol.op in ("of", "sub"):
+        return Expr(symbol.op, small(symbol.args[0]), *symbol.args[1:])
+    return small(symbol.args[0])
 
 
 def dot(a: Expr, b: Expr) -> Expr:

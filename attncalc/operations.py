@@ -47,6 +47,10 @@ def _largest(arguments: Iterator[Value]) -> Value:
     return reduce(np.maximum, arguments)
 
 
+def _least(arguments: Iterator[Value]) -> Value:
+    return reduce(np.minimum, arguments)
+
+
 def _of_one(function: Callable[[Value], Value]) -> Callable[[Iterator[Value]], Value]:
     return lambda arguments: function(next(arguments))
 
@@ -83,8 +87,15 @@ def _exact_root(values: Sequence[Value], exact: Sequence[Value]) -> Value:
 
 
 def _exact_largest(values: Sequence[Value], exact: Sequence[Value]) -> Value:
-    largest = reduce(np.maximum, values)
-    return reduce(np.logical_or, ((v == largest) & e for v, e in zip(values, exact, strict=True)))
+    return _exact_equal(reduce(np.maximum, values), values, exact)
+
+
+def _exact_least(values: Sequence[Value], exact: Sequence[Value]) -> Value:
+    return _exact_equal(reduce(np.minimum, values), values, exact)
+
+
+def _exact_equal(chosen: Value, values: Sequence[Value], exact: Sequence[Value]) -> Value:
+    return reduce(np.logical_or, ((v == chosen) & e for v, e in zip(values, exact, strict=True)))
 
 
 def _rational_quotient(values: Sequence[Fraction]) -> Fraction | None:
@@ -208,6 +219,7 @@ OPERATIONS: dict[str, Operation] = {
 # Of call(name, x, ..): functions that are written by their name. Adding one is a row here and nothing in a format.
 FUNCTIONS: dict[str, Operation] = {
     "max": Operation(_largest, _exact_largest, 9, max, max),
+    "min": Operation(_least, _exact_least, 9, max, min),
     "argmax": Operation(_place_of_largest, _always, 9, lambda _: 0, lambda v: Fraction(v.index(max(v))),
                         between=intervals.largest_place),
     "step": Operation(_reached, _always, 9, lambda _: 0, lambda v: Fraction(v[0] >= 0)),  # Heaviside's, 1 from 0 on

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import ROUND_FLOOR, Decimal, localcontext
+from fractions import Fraction
 from math import ulp
 from typing import Any, NamedTuple, Protocol
 
@@ -34,12 +35,12 @@ class Rule:
     """How the figures of one solution are rounded and printed (`show:` in a problem file)."""
 
     decimals: int = 3
-    asked: bool = False  # whether these decimals were asked for, or only hold where nothing is said
     by_step: Mapping[str, int] = field(default_factory=dict)
     rounding: str = "exact"  # or carried: each step's result is rounded, and used as rounded
     ties: str = "half-up"  # or half-even
     weights: str = "plain"  # or sum-to-one
     numbers: str = "trimmed"  # or fixed
+    asked: bool = False  # whether `decimals` were asked for, or only hold where nothing is said
 
     def places(self, step_id: str) -> int:
         """The decimals of a step: those of its id, else of its id's last part, else the default."""
@@ -260,6 +261,11 @@ def constant(value: float, places: int, rule: Rule) -> str:
 def is_whole(value: float, places: int) -> bool:
     """Whether so many decimals say a constant whole."""
     return bool(fits(np.array([value]), places)[0])
+
+
+def fraction(value: Fraction, places: int = 2) -> str:
+    """A number of marks: bare where it is whole, else with at most so many decimals."""
+    return _bare(str(digits(rounded(np.array([[float(value)]]), places), places)[0, 0]))
 
 
 def percent(text: str) -> str:

@@ -13,7 +13,7 @@ from attncalc.errors import StepError
 from attncalc.expr import Expr
 from attncalc.rounding import Floats, Rule, apportioned, rounded
 from attncalc.solution import Convention, Group, Remark, Solution
-from attncalc.steps import Arrange, Axis, Contract, Given, Map, Matrix, Numbers, Reduce, Step
+from attncalc.steps import Arrange, Axis, Contract, Given, Map, Matrix, Numbers, Pair, Reduce, Step
 
 
 class Sheet:
@@ -91,7 +91,7 @@ class Sheet:
     def solution(self) -> Solution:
         return Solution(self._root, tuple(self._conventions))
 
-    # The five kinds of step
+    # The six kinds of step
 
     def given(self, id: str, matrix: Matrix, **about: Any) -> Step:
         """A matrix that the problem states, n × m. As written it is never rounded; of a binary file it is rounded first
@@ -135,6 +135,12 @@ class Sheet:
         assert a.shape[1] == b.shape[0], f"{a.id} and {b.id} do not fit"
         about = {"rows": a.rows, "columns": b.columns, **about}
         return self._computed(Contract(operands=(a, b), **self._named(id, about)))
+
+    def pair(self, id: str, term: Expr, a: Step, b: Step, *rows: Step, **about: Any) -> Step:
+        """The sum over k of `term`, an expression of a[i,k], b[j,k] and, of another row, c[k]; n × d with m × d gives
+        n × m."""
+        about = {"rows": a.rows, "columns": b.rows, **about}
+        return self._computed(Pair(term=term, operands=(a, b, *rows), **self._named(id, about)))
 
     def _named(self, id: str, about: dict[str, Any]) -> dict[str, Any]:
         full = self._prefix + id

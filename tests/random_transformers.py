@@ -311,6 +311,10 @@ def attention_options(draw, width, n, out=None, rotary=False, others=None, causa
     if maybe(draw, 3):
         said["scale"] = one_of(draw, "sqrt_d_k", "none", 2, {"multiply": 0.25})
     if maybe(draw, 4):
+        said["scores"] = "additive"
+        if heads == 1 and maybe(draw):
+            said["v_a"] = flat(draw, d_k)
+    if maybe(draw, 4):
         said["softcap"] = one_of(draw, 1.5, 5, 30)
     mask = mask_options(draw, n, m, causal)
     if mask is not None:
@@ -375,6 +379,8 @@ def attentions(draw):
     if not rotary and maybe(draw, 4):
         others = (draw(FEW), draw(SIZES))
         said["memory"] = {"H": rows(draw, *others)}
+    if maybe(draw, 3):
+        said["query_mask"] = rows(draw, 1, n, sort=st.integers(0, 1))[0]
     return said | attention_options(draw, width, n, rotary=rotary, others=others)
 
 

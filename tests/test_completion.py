@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PROBLEMS = sorted(path.stem for path in (ROOT / "problems").glob("*.yaml"))
 FORMATS = ["html", "json", "latex", "markdown", "terminal", "text"]
 CASES = [
-    ("", ["mask", "new", "size", "solve"]),
+    ("", ["check", "mask", "new", "size", "solve"]),
     ("s", ["size", "solve"]),
     ("new ", PROBLEMS),
     ("new abc-ca", ["abc-causal"]),

@@ -35,8 +35,10 @@ ALLOWED: dict[str, set[str] | None] = {
     "layout": {"solution", "steps", "expr", "blocks", "wording", "rounding", "show", "marking"},
     "formats": {"blocks", "expr", "errors"},
     "formats.json": {"blocks", "expr", "errors", "solution", "steps", "rounding"},
+    "formats.report": {"blocks", "marking"},
     "cli": ANYTHING,
-    "__init__": {"problem", "mechanisms", "marking", "solution", "steps", "errors"},  # the public names, imported when used
+    # The public names, imported when used.
+    "__init__": {"problem", "mechanisms", "marking", "solution", "steps", "errors"},
     "__main__": {"cli"},
 }
 

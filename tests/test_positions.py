@@ -481,3 +481,16 @@ def test_what_is_refused(text, line, column, path, what):
     error = caught.value
     assert (error.line, error.column, error.path) == (line, column, path), str(error)
     assert what in f"{error.what}; {error.hint}" and "\n" not in str(error)
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize("path", sorted(PROBLEMS.glob("*.yaml")), ids=lambda path: path.stem)
+def test_from_where_places_count_is_said_once_and_of_the_pos_that_is_there(path, lang):
+    """Rows are counted from 1, and "position 1" is the first of them: what counts from 0 has another name."""
+    conventions = solve(load(path)).conventions
+    noted = {convention.key for convention in conventions} & {"sinusoidal", "learned", "first_position"}
+    assert len(noted) <= 1
+    if noted == {"first_position"}:
+        text = page(load(path), lang)
+        said = {"en": "  pos, the place of a row, counts from 0", "zh": "  pos 是行的位置，从0开始编号"}[lang]
+        assert said in text and ("pos (" in text or "pos_" in text)

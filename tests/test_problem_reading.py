@@ -374,7 +374,7 @@ def test_show_in_full() -> None:
         "       numbers: fixed, count_from: 0, detail: matrices, weighted_sum: vectors, exponentials: equations,\n"
         "       shift: max}\npublished: {A: [[0.5, _]]}\n"
     )
-    rule = Rule(2, {"A": 4, "head1.A": 5}, "carried", "half-even", "sum-to-one", "fixed")
+    rule = Rule(2, {"A": 4, "head1.A": 5}, "carried", "half-even", "sum-to-one", "fixed", asked=True)
     assert problem.show == Show(rule, 0, "matrices", "vectors", "equations", "max")
     assert (problem.title, problem.lang) == ("no", "zh")
     assert isinstance(problem.published, nodes.MapNode) and list(problem.published.entries) == ["A"]
@@ -390,7 +390,7 @@ def test_show_defaults() -> None:
 def test_with_show() -> None:
     problem = read(f"{BASE}show: {{decimals: {{default: 2, A: 4}}, ties: half-even}}\n")
     changed = problem.with_show(decimals=4, rounding="carried", detail="matrices")
-    assert changed.show == Show(Rule(4, {}, "carried", "half-even"), detail="matrices")
+    assert changed.show == Show(Rule(4, {}, "carried", "half-even", asked=True), detail="matrices")
     assert problem.show.rule.by_step == {"A": 4} and changed.given is problem.given
     assert problem.with_show(ties=None).show == problem.show
     with pytest.raises(TypeError):

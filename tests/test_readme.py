@@ -78,11 +78,15 @@ def test_the_examples_of_problem_files_are_solved(run: Run, tmp_path: Path) -> N
 
 
 def test_the_python_example_runs(run: Run, tmp_path: Path) -> None:
-    (script,) = blocks("python")
-    (tmp_path / "example.py").write_text(script, encoding="utf-8")
+    solved, marked = blocks("python")
+    (tmp_path / "example.py").write_text(solved, encoding="utf-8")
     result = run("python example.py")
     assert result.returncode == 0, result.stderr
     assert "'row_sum', 'A', 'O']" in result.stdout and result.stdout.endswith("O\n1.401\n")
+    (tmp_path / "example.py").write_text(marked, encoding="utf-8")
+    result = run("python example.py")
+    assert result.returncode == 0, result.stderr
+    assert "'correct': 8" in result.stdout and result.stdout.endswith("S 1 2\n")
 
 
 def test_two_commands_start_from_a_bare_python() -> None:

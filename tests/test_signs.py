@@ -340,7 +340,7 @@ HEADING = re.compile(r"(\d+(?:\.\d+)*)\. (.*)")
 LINES = {"exponentials": "exp", "row sum": "row_sum", "weights": "A", "largest": "row_max", "shifted": "shifted",
          "kept": "kept"}  # fmt: skip
 ROWS = {"query": "Q", "key": "K", "value": "V"}
-SECTIONS = {"Scaling": "scaled", "Temperature": "scaled", "Soft cap": "softcap"}
+SECTIONS = {"Query mask": "masked_output", "Scaling": "scaled", "Temperature": "scaled", "Soft cap": "softcap"}
 
 
 @dataclass
@@ -671,7 +671,7 @@ def check_before_and_after(page, axes):
 def check_outcome(page, axes):
     if "What came out" not in page.text:
         return
-    after = next(step for id, step in reversed(page.steps.items()) if id in ("output", "concat", "O"))
+    after = next(step for id, step in reversed(page.steps.items()) if id in ("masked_output", "output", "concat", "O"))
     section = page.text.partition("What came out\n")[2].split("\n\n")[0]
     became = re.findall(r"(\S+) became (\[.*?\]|[-\d.]+)", section)
     if "H" in page.steps:

@@ -10,6 +10,7 @@ from math import prod
 from pathlib import Path
 
 import pytest
+from test_laws import check_recomputed, check_workings
 
 from attncalc import formats, mechanisms, problem
 from attncalc.errors import ProblemError
@@ -163,7 +164,7 @@ def test_a_published_mixture_of_experts():
 # The cache
 
 
-# An IETF draft on inference benchmarks; torchedup.dev; rasbt/LLMs-from-scratch, ch04/04_gqa, 05_mla; dl-note.
+# An IETF draft on inference benchmarks; torchedup.dev; rasbt/LLMs-from-scratch, ch04/04_gqa, 05_mla, 06_swa; dl-note.
 CACHES = {
     "70B": ({"layers": 80, "kv_heads": 8, "d_k": 128, "length": 4096}, "1342177280", None),
     "Llama 2 7B": ({"layers": 32, "kv_heads": 32, "d_k": 128, "length": 2048}, None, "1.07"),
@@ -171,18 +172,58 @@ CACHES = {
     "32 heads on 8": ({"layers": 32, "heads": 32, "kv_heads": 8, "d_k": 128, "length": 32768}, None, "4.29"),
     "24 heads": ({"layers": 48, "heads": 24, "d_k": 86, "length": 8192}, None, "3.25"),
     "24 heads on 6": ({"layers": 48, "heads": 24, "kv_heads": 6, "d_k": 86, "length": 8192}, None, "0.81"),
+    "latents": ({"layers": 48, "latent": 1024, "length": 8192}, None, "0.81"),
+    "32 heads, windows": ({"layers": 32, "heads": 32, "d_k": 128, "length": 32768, "window": 1024, "window_layers": 27},
+                          "3137339392", "3.14"),
+    "32 heads on 8, windows": ({"layers": 32, "heads": 32, "kv_heads": 8, "d_k": 128, "length": 32768, "window": 1024,
+                                "window_layers": 27}, "784334848", "0.78"),
     "80 heads": ({"layers": 32, "heads": 80, "d_k": 128, "length": 4000}, None, "5.2"),
-}
+}  # fmt: skip
+
+
+def kept(*, layers, length, heads=0, kv_heads=None, d_k=0, latent=None, window=None, window_layers=None, batch=1):
+    """How many figures a cache keeps: those of each token that each layer still has at the end."""
+    count = 0
+    for layer in range(layers):
+        tokens = []
+        for position in range(length):
+            tokens.append(position)
+            if window and layer < (layers if window_layers is None else window_layers):
+                tokens = tokens[-window:]
+        count += len(tokens) * (latent or sum((kv_heads or heads) * d_k for _ in ("key", "value")))
+    return batch * count
 
 
 @pytest.mark.parametrize("name", CACHES)
 def test_published_caches(name):
     model, exact, gigabytes = CACHES[name]
     found = figures(said(**model, bytes=2))["cache.bytes"]
-    rows = 2 * model["layers"] * model.get("kv_heads", model.get("heads"))
-    assert found == rows * model["d_k"] * model["length"] * 2
+    assert found == 2 * kept(**model)
     assert exact is None or found == int(exact)
     assert gigabytes is None or f"{found / 1e9:.{len(gigabytes.partition('.')[2])}f}" == gigabytes
+
+
+@pytest.mark.parametrize("more", [{"heads": 6, "d_k": 5}, {"heads": 6, "kv_heads": 2, "d_k": 5}, {"latent": 7},
+                                  {"heads": 6, "d_k": 5, "latent": 7}])  # fmt: skip
+@pytest.mark.parametrize("window", [1, 4, 9, 10, 50])
+@pytest.mark.parametrize("window_layers", [None, 1, 3])
+@pytest.mark.parametrize("rounding", ["exact", "carried"])
+def test_a_cache_keeps_the_last_tokens_of_a_window(more, window, window_layers, rounding):
+    model = {"layers": 3, "length": 9, "batch": 2, "window": window, **more}
+    model |= {} if window_layers is None else {"window_layers": window_layers}
+    text = said(**model, bytes=4, show=f"{{rounding: {rounding}}}")
+    solution = solve(parse(text.encode()))
+    assert solution.steps["cache.bytes"].values.item() == 4 * kept(**model)
+    check_workings(solution, parse(text.encode()).show.rule)
+    check_recomputed(solution, parse(text.encode()).show.rule)
+    for lang in ("en", "zh"):
+        assert f"min(9, {window}) = {min(9, window)}\n" in page(text, lang)
+
+
+def test_a_latent_is_set_against_keys_and_values():
+    text = (ROOT / "problems" / "size-latent.yaml").read_text("utf-8")
+    assert "would be 2×24×86 = 4128: the cache is 1024/4128 ≈ 0.248 of that\n" in page(text)
+    assert "2×24×86 = 4128 个数：缓存是它的 1024/4128 ≈ 0.248\n" in page(text, "zh")
 
 
 def test_8_key_value_heads_of_32_take_a_quarter():
@@ -238,7 +279,7 @@ def test_units_of_1024_and_of_1000_are_told_apart(length, binary, decimal):
 def test_every_product_is_in_print_and_true():
     for path in sorted((ROOT / "problems").glob("size-*.yaml")):
         text = page(path.read_text("utf-8"))
-        worked = [line for line in text.splitlines() if re.search(r" = [\d×+() ]+ = \d+$", line)]
+        worked = [line for line in text.splitlines() if re.search(r" = (?:min|[\d×+(), -])+ = \d+$", line)]
         assert worked or "experts" not in path.stem
         for line in worked:
             *_, working, result = line.split(" = ")
@@ -473,7 +514,16 @@ ERRORS = [
     ({"experts": 2}, "experts: of no use without d_ff or expert_parameters", "how large"),
     ({**SMALL, "top_k": 2}, "top_k: of no use without experts", "chooses from"),
     ({**SMALL, "batch": 2}, "batch: of no use without length", "how long"),
-    ({"d_model": 2, "d_ff": 2, "bytes": 2}, "bytes: of no use without heads or kv_heads", "no keys and values"),
+    ({"d_model": 2, "d_ff": 2, "bytes": 2}, "bytes: of no use without heads, kv_heads or latent", "no keys and"),
+    ({"vocabulary": 2, "d_model": 2, "length": 3, "window": 2}, "window: of no use without heads, kv_heads", "no keys"),
+    ({"latent": 2, "window": 2}, "window: of no use without length", "how long"),
+    ({"latent": 2, "length": 3, "window_layers": 1}, "window_layers: of no use without window", "at most"),
+    ({"latent": 2, "length": 3, "window": 2, "window_layers": 2}, "window_layers: 2 of 1 layer", "at most 1"),
+    ({**SMALL, "latent": 2}, "latent: the matrices of an attention with latents are not counted", "leave d_model out"),
+    ({"latent": 2, "kv_heads": 2, "d_k": 2}, "kv_heads: latent says already", "one of them"),
+    ({"skeleton": "encoder", "latent": 2}, "latent: an encoder keeps no keys and values", "leave it out"),
+    ({**SMALL, "skeleton": "encoder-decoder", "length": 3, "window": 2},
+     "window: not used with skeleton: encoder-decoder", "skeleton: decoder"),
     ({**SMALL, "heads": 5}, "heads: 5 heads, but d_model is 12, which 5 does not divide", "say d_k"),
     ({**SMALL, "kv_heads": 3}, "kv_heads: 3 does not divide 4 heads", "as many query heads"),
     ({**SMALL, "experts": 3, "top_k": 4}, "top_k: 4 of 3 experts", "at most 3"),

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import reports
 import yaml
 from hypothesis import given
 from random_problems import cases
@@ -39,6 +40,7 @@ BOTH = "{H: [[1]], layers: [{feed_forward: {W_1: identity, W_2: identity}}]}"
 SMALL = "kind: decoder\nvocabulary: [a, b]\nembedding: [[1, 0], [0, 1]]\noutput: tied\n"
 RARE = {
     "no tokens": "H: [[1, 0], [0.3, 1]]\nW_Q: identity\nW_K: identity\nW_V: [[1, 2], [2, 1]]\nb_K: [1, 0.5]\n",
+    "additive": "Q: [[1]]\nK: [[1]]\nscores: additive\n",
     "no V": "Q: [[1, 0.3]]\nK: [[0.2, 1], [1, 1]]\nscale: 1.5\n",
     "V of positions": "S: [[1, 0]]\nV: [[1], [2]]\nscale: {multiply: 0.5}\nshow: {decimals: 1, ties: half-even}\n",
     "past": "Q: [[1], [2]]\nK: [[1], [2], [3]]\nmask: {causal: true, past: 1}\n",
@@ -61,6 +63,7 @@ RARE = {
        for activation in ("none", "relu", "gelu", "gelu-tanh", "silu")},
     "sizes of a decoder": "kind: size\nd_model: 4\nheads: 2\nd_ff: 8\nexperts: 2\ntop_k: 1\nvocabulary: 5\n"
     "positions: 3\ntied: no\nbiases: yes\nnorm: rms-norm\nactivation: swiglu\n",
+    "windows": "kind: size\nlatent: 4\nlength: 3\nwindow: 2\n",
     "sizes of an encoder": "kind: size\nskeleton: encoder\nd_model: 4\nheads: 2\nnorm: none\n",
     "a gate": "kind: gate\nvalue: [[1]]\ngate: [[1]]\n",
     "a residual": "kind: residual\nx: [[1]]\nf: [[1]]\n",
@@ -199,6 +202,7 @@ def test_every_key_is_used_on_some_page(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(Wording, "text", recorded_text)
     for read in PROBLEMS:
         document(read, "en")
+    dict(reports.documents("en"))
     assert set(templates("en")) - used == set()
 
 
@@ -248,7 +252,7 @@ KEPT = {
 }  # fmt: skip
 # The words of formulas: functions, and symbols that are words.
 SYMBOLS = {
-    "max", "rowsum", "QKV", "masked", "capped", "keep", "kept", "given", "memory", "causal", "window", "padding",
+    "max", "min", "rowsum", "QKV", "masked", "capped", "keep", "kept", "given", "memory", "causal", "window", "padding",
     "hide", "add", "before", "concat", "output",
     "LayerNorm", "RMSNorm", "norm", "gain", "ReLU", "GELU", "SiLU", "gate", "gated", "erf",
     "argmax", "last", "next", "start", "all", "passed",
@@ -256,6 +260,16 @@ SYMBOLS = {
     "colsum", "cumsum", "product", "mean", "sum", "joint", "PPL", "ln", "top", "chosen", "sorted", "cumulative", "load",
     "heads", "kv", "model", "ff", "active", "FW", "Fb", "XW", "Xb",
 }  # fmt: skip
+
+
+def test_no_english_is_left_on_a_chinese_report() -> None:
+    for name, page in reports.documents("zh"):
+        said = {word for prose in sentences(page) for word in words(prose_text(prose))}
+        assert said <= KEPT | set(words(prose_text(page.title))), (name, said)
+
+
+def prose_text(prose: Prose) -> str:
+    return "".join(part for part in prose.parts if isinstance(part, str))
 
 
 def check_words(read: Problem) -> None:

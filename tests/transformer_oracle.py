@@ -220,10 +220,17 @@ def mask_rows(said, n, m, head=0, past=0):
     return added
 
 
+def additive_scores(Q, K, v_a=None):
+    """The sum of tanh(q + k) over the columns, each times its figure of v_a."""
+    by = vector(v_a) if v_a is not None else [1.0] * len(K[0])
+    return [[sum(v * math.tanh(x + y) for v, x, y in zip(by, q, k, strict=True)) for k in K] for q in Q]
+
+
 def one_head(steps, problem, head, Q, K, V, padding, past):
     """softmax(Q Kᵀ / √d_k + M) V"""
-    scores = steps.put("S", product(Q, transposed(K)))
-    scale = problem.get("scale", "sqrt_d_k")
+    additive = problem.get("scores") == "additive"
+    scores = steps.put("S", additive_scores(Q, K, problem.get("v_a")) if additive else product(Q, transposed(K)))
+    scale = problem.get("scale", "none" if additive else "sqrt_d_k")
     if scale != "none":
         if scale == "sqrt_d_k":
             factor = 1 / math.sqrt(len(K[0]))
@@ -304,6 +311,9 @@ def attention(steps, problem, rows, memory=None, rotary=None, padding=None, cach
     out = steps.put("concat", side_by_side(outputs)) if heads > 1 else outputs[0]
     if "W_O" in problem:
         out = affine(steps, "output", out, problem, "W_O", "b_O", problem.get("orientation"))
+    if "query_mask" in problem:
+        pairs = zip(out, problem["query_mask"], strict=True)
+        out = steps.put("masked_output", [[x if is_yes(kept) else 0.0 for x in row] for row, kept in pairs])
     return out
 
 

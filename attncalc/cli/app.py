@@ -8,6 +8,7 @@ import typer
 
 from attncalc import __version__
 from attncalc.cli import completion
+from attncalc.cli.check import check
 from attncalc.cli.mask import mask
 from attncalc.cli.new import new
 from attncalc.cli.size import size
@@ -20,6 +21,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command()(solve)
+app.command()(check)
 app.command()(mask)
 app.command()(size)
 app.command()(new)

@@ -65,7 +65,7 @@ def _laws(group: Group, scope: Group) -> Iterator[tuple[object, Expr, Expr] | Gr
                 yield from _laws(member, member if member.key in ANEW else scope)
         elif isinstance(member, Step) and member.formula not in (None, member.symbol):
             assert member.formula is not None
-            yield scope, member.symbol, member.formula
+            yield scope, member.named, member.formula
 
 
 def _input(steps: list[Step]) -> Step:

@@ -8,11 +8,11 @@ import numpy as np
 
 from attncalc import rounding
 from attncalc.blocks import Beside, Block, Formula, Items, Math, Prose, Work, compose, figure
-from attncalc.expr import LEAVES, Expr, constants, evaluate, in_symbols, name, walk
+from attncalc.expr import LEAVES, Expr, constants, evaluate, in_symbols, name, small, walk
 from attncalc.layout.looks import look
-from attncalc.layout.page import Page, small, worked
+from attncalc.layout.page import Page, worked
 from attncalc.layout.weighted_sum import weighted_sum
-from attncalc.steps import FILL, Arrange, Contract, Given, Map, Reduce, Step
+from attncalc.steps import FILL, Arrange, Contract, Given, Map, Pair, Reduce, Step
 
 LONGEST_IN_A_ROW = 4  # figures and constants of a working; those of more stand one below the other
 
@@ -208,6 +208,12 @@ def _contract(page: Page, step: Contract) -> list[Block]:
     return [*blocks, _rows(page, step, lambda _, i: compose("dot", page.row(a, i), Math(b.symbol)))]
 
 
+def _pair(page: Page, step: Pair) -> list[Block]:
+    """S[i,j] = rowsum(tanh(q_i + k_j)); S whole; and each cell."""
+    cells = [_each(page, step)] if page.detail == "full" else []
+    return [Formula((equation(step.named, step.formula),)), page.matrix(step), *cells]
+
+
 def equation(symbol: Expr, law: Expr | None) -> Math:
     """Q = H·W_Q; a step that is called by its law, as H·W_Q before a bias, has no other name to equate it with."""
     assert law is not None
@@ -264,4 +270,5 @@ KINDS: dict[type[Step], Callable[..., list[Block]]] = {
     Map: _map,
     Reduce: _reduce,
     Contract: _contract,
+    Pair: _pair,
 }

@@ -13,7 +13,7 @@ import numpy as np
 
 from attncalc import expr, rounding
 from attncalc.blocks import Formula, Grid, Math, Prose, Token, compose, figure
-from attncalc.expr import Expr, name
+from attncalc.expr import Expr, small
 from attncalc.rounding import Flags, Floats, Texts
 from attncalc.show import Show
 from attncalc.solution import Solution
@@ -203,15 +203,6 @@ def vector(texts: Sequence[str]) -> Math:
 def worked(working: Math, sign: str, result: Math) -> list[Math | str]:
     """A working, its sign and its figure; the figure alone where that is all the working there is: a sum of one."""
     return [result] if working == result else [working, sign, result]
-
-
-def small(symbol: Expr) -> Expr:
-    """The symbol of a row: q of Q, k of Kᵀ, o⁽²⁾ of O⁽²⁾."""
-    if symbol.op == "name":
-        return name(symbol.args[0].lower())
-    if symbol.op in ("of", "sub"):
-        return Expr(symbol.op, small(symbol.args[0]), *symbol.args[1:])
-    return small(symbol.args[0])
 
 
 def is_self_attention(step: Step) -> bool:

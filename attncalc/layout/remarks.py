@@ -100,6 +100,7 @@ REMARKS = {
     "relative": Lay(relative),
     "chart": Lay(charts.chart, is_section=True),
     "kv_share": Lay(units.kv_share),
+    "latent_share": Lay(units.latent_share),
     "bytes": Lay(units.of_bytes),
     "one_matrix": Lay(one_matrix),
     "side_by_side": Lay(side_by_side),

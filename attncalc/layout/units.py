@@ -38,8 +38,20 @@ def _quotient(page: Page, value: Fraction) -> tuple[str, str]:
 
 def kv_share(page: Page, kv_heads: Step, heads: Step) -> list[Block]:
     """With 8 key/value heads for 32 query heads the cache is 8/32 = 0.25 of what it would be with 32."""
-    counts = {"kv_heads": page.cell(kv_heads, 0, 0), "heads": page.cell(heads, 0, 0)}
-    few, many = (Fraction(page.figures(step).texts[0, 0]) for step in (kv_heads, heads))
+    counts: dict[str, Math] = {"kv_heads": page.cell(kv_heads, 0, 0), "heads": page.cell(heads, 0, 0)}
+    return [page.say("units.share", **counts, share=_share(page, *counts.values()))]
+
+
+def latent_share(page: Page, latent: Step, heads: Step, d_k: Step) -> list[Block]:
+    """Keys and values of 24 heads would be 2×24×86 = 4128 figures: the cache is 1024/4128 ≈ 0.248 of that."""
+    part, many, wide = (page.cell(step, 0, 0) for step in (latent, heads, d_k))
+    count = figure(str(int(2 * heads.values.item() * d_k.values.item())))
+    product = compose("chain", compose("times", figure("2"), many, wide), "=", count)
+    return [page.say("units.latent_share", latent=part, heads=many, product=product, share=_share(page, part, count))]
+
+
+def _share(page: Page, part: Math, whole: Math) -> Math:
+    """8/32 = 0.25."""
+    few, many = (Fraction(str(each.figures[0])) for each in (part, whole))
     text, sign = _quotient(page, few / many)
-    share: Math = compose("chain", compose("over", *counts.values()), sign, figure(text))
-    return [page.say("units.share", **counts, share=share)]
+    return compose("chain", compose("over", part, whole), sign, figure(text))

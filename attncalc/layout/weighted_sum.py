@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from attncalc.blocks import Block, Formula, Math, Prose, Section, Work, compose, figure
-from attncalc.expr import Expr
-from attncalc.layout.page import Page, small, vector
+from attncalc.expr import Expr, small
+from attncalc.layout.page import Page, vector
 from attncalc.steps import Step
 
 

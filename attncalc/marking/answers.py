@@ -121,15 +121,15 @@ def _holds_answers(path: Path) -> bool:
 
 
 class _Block(NamedTuple):
-    """Rows and columns of a step, from 0, that figures are written for; `name` is what messages call them."""
+    """Rows and columns of a step, from 0, that figures are written for; `named` is how a message on them starts."""
 
-    name: str
+    named: str
     rows: Sequence[int]
     columns: Sequence[int]
 
     @property
     def size(self) -> str:
-        return f"{self.name} is {len(self.rows)} × {len(self.columns)}"
+        return f"{self.named} {len(self.rows)} × {len(self.columns)}"
 
 
 @dataclass(frozen=True)
@@ -211,7 +211,8 @@ class _Reader:
             raise self.source.error(node, step.id, "which part is not said", "give row, rows, column or columns")
         n, m = step.shape
         names = [_named(*each) for each in (("row", rows), ("column", columns)) if each[1]]
-        block = _Block(f"{', '.join(names)} of {step.id}", rows or range(n), columns or range(m))
+        named = f"{', '.join(names)} of {step.id} {'are' if len(rows) > 1 or len(columns) > 1 else 'is'}"
+        block = _Block(named, rows or range(n), columns or range(m))
         return block, said["values"]
 
     def fill(self, figures: Figures, node: Node, path: str, block: _Block, filled: set[tuple[int, int]]) -> None:
@@ -258,7 +259,7 @@ class _Reader:
             return [[cell] for cell in rows[0]]
         if len(rows) != n:
             count = f"{counted(len(rows), 'row')} {'is' if len(rows) == 1 else 'are'} written"
-            raise self.wrong(node, path, block, count, False)
+            raise self.wrong(node, path, block, count, len(rows) == 1 and len(rows[0]) == 2 * n * m)
         for k, (item, row) in enumerate(zip(items, rows, strict=True)):
             if not isinstance(item, ListNode):
                 raise self.source.error(item, path, "must be a list of rows", "write [[1, 2], [3, 4]]")
@@ -284,7 +285,7 @@ class _Reader:
 
 def _whole(step: Step) -> _Block:
     n, m = step.shape
-    return _Block(step.id, range(n), range(m))
+    return _Block(f"{step.id} is", range(n), range(m))
 
 
 def _parts(node: Node) -> Sequence[Node]:

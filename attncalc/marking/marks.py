@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -40,3 +40,9 @@ def _score(marking: Marking, id: str, worth: Fraction, follows: Fraction) -> Sco
     whole = np.isin(marked.verdicts, [CORRECT, IMPRECISE, FOLLOWS]) & ~rest
     earned = int(np.count_nonzero(whole)) + follows * int(np.count_nonzero(rest))
     return Score(id, earned, figures, worth * earned / figures if figures else Fraction(0), worth)
+
+
+def total(scores: Iterable[Score]) -> tuple[Fraction, Fraction]:
+    """The marks given for all steps, and what they are worth."""
+    every = list(scores)
+    return sum((score.given for score in every), Fraction(0)), sum((score.worth for score in every), Fraction(0))

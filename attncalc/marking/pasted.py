@@ -10,7 +10,7 @@ import yaml
 from attncalc.problem.nodes import ListNode, scalar_at
 
 _line_end = re.compile("\r\n|[\n\r]")
-_drawn_bracket = re.compile("[⎡⎢⎣]([^⎤⎥⎦]*)[⎤⎥⎦]").search  # a matrix of a page, its name before and labels behind it
+_drawn_bracket = re.compile("[⎡⎢⎣]([^⎡⎢⎣⎤⎥⎦]*)[⎤⎥⎦]").search  # a matrix of a page, its name before and labels behind it
 _outer_bars = re.compile(r"^\s*[|│┃]|[|│┃]\s*$")
 _BARS = str.maketrans("|│┃", ";;;")
 

@@ -29,12 +29,15 @@ class Rules:
     mask: Callable[[Sheet, Step], Step] | None = None
     refuse_empty_rows: bool = False
     shift: str = "needed"
+    additive: bool = False
+    v_a: Step | None = None  # what an additive score weighs its terms by, 1 × d_k
     relative: bool = False  # whether one query and one key stand at every place, so that only their distance matters
 
 
 def head(sheet: Sheet, Q: Step, K: Step, V: Step | None, rules: Rules) -> Step:
     """O = softmax(Q·Kᵀ / √d_k + M)·V, n × d_v; A alone, n × m, where there is no V."""
-    A = weights(sheet, scores(sheet, Q, K, rules.relative), rules)
+    S = additive_scores(sheet, Q, K, rules.v_a) if rules.additive else scores(sheet, Q, K, rules.relative)
+    A = weights(sheet, S, rules)
     return A if V is None else weighted_sum(sheet, A, V)
 
 
@@ -46,6 +49,16 @@ def scores(sheet: Sheet, Q: Step, K: Step, relative: bool = False) -> Step:
         if relative:
             sheet.remark("relative", S)
         return S
+
+
+def additive_scores(sheet: Sheet, Q: Step, K: Step, v_a: Step | None = None) -> Step:
+    """S[i,j], n × m: the sum of tanh(q_i + k_j), each of its figures times that of v_a where there is one (Bahdanau et
+    al. 2015, section 3.1 and appendix A.1.2)."""
+    term = function("tanh", slot(0) + slot(1))
+    with sheet.group("scores"):
+        if v_a is None:
+            return sheet.pair("S", term, Q, K, role="scores")
+        return sheet.pair("S", slot(2) * term, Q, K, v_a, role="scores")
 
 
 def weights(sheet: Sheet, S: Step, rules: Rules) -> Step:

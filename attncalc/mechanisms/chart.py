@@ -14,8 +14,9 @@ Known = Mapping[str, Step]  # the numbers of a model, by their keys
 # What may be stated of a model, and its letter.
 LETTERS = {
     "encoder_layers": "L_e", "layers": "L", "d_model": "d_model", "heads": "heads", "kv_heads": "kv_heads",
-    "d_k": "d_k", "d_ff": "d_ff", "vocabulary": "V", "positions": "N_max", "experts": "E", "top_k": "k",
-    "batch": "B", "length": "N", "memory_length": "M", "bytes": "b",
+    "d_k": "d_k", "latent": "d_c", "d_ff": "d_ff", "vocabulary": "V", "positions": "N_max", "experts": "E",
+    "top_k": "k", "batch": "B", "length": "N", "memory_length": "M", "window": "W", "window_layers": "L_W",
+    "bytes": "b",
 }  # fmt: skip
 
 

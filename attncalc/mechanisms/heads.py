@@ -7,6 +7,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import replace
 
+from attncalc.expr import name, slot
 from attncalc.mechanisms import masks
 from attncalc.mechanisms.attention import Rules, head, masked_weights, weighted_sum, weights
 from attncalc.mechanisms.cache import Cache
@@ -48,7 +49,9 @@ def attend(
 ) -> Step:
     """The output, n × d, from `parts`, the matrices by their names, and those of `each` head that has its own; with a
     `cache`, for the rows that are new, which look at those from before too."""
-    rules = Rules(given.scale, given.d_k, given.softcap, None, given.masked_row == "error", show.shift)
+    additive = given.scores == "additive"
+    rules = Rules(given.scale, given.d_k, given.softcap, None, given.masked_row == "error", show.shift, additive,
+                  parts.get("v_a"))  # fmt: skip
     if "A" in parts:
         A = masked_weights(sheet, parts["A"], given.mask, rules.refuse_empty_rows) if given.mask else parts["A"]
         return finished(sheet, parts, weighted_sum(sheet, A, parts["V"]) if "V" in parts else A)
@@ -173,11 +176,16 @@ def _slice(width: int, count: int, k: int) -> tuple[int, int]:
 
 
 def finished(sheet: Sheet, parts: Parts, out: Step) -> Step:
-    """O·W_O + b_O, n × d, where the problem has them."""
-    if "W_O" not in parts:
-        return out
-    with sheet.group("output"):
-        return affine(sheet, "output", out, parts["W_O"], parts.get("b_O"), "output")
+    """O·W_O + b_O, n × d, where the problem has them; its rows times those of the query mask, n × 1."""
+    if "W_O" in parts:
+        with sheet.group("output"):
+            out = affine(sheet, "output", out, parts["W_O"], parts.get("b_O"), "output")
+    if "query_mask" in parts:
+        mask, symbol = parts["query_mask"], sheet.symbol("O_masked")
+        sheet.convention("query_mask", "given", mask=mask.symbol)
+        with sheet.group("query_mask"):
+            out = sheet.map("masked_output", slot(0) * slot(1), out, mask, symbol=symbol, role="output")
+    return out
 
 
 def of_head(sheet: Sheet, h: int) -> AbstractContextManager[object]:
@@ -227,6 +235,11 @@ def conventions_of_scores(sheet: Sheet, given: Attention, square: bool, of: str 
     masks.conventions."""
     if given.heads > 1:
         sheet.convention("heads", _sharing(given), heads=given.heads, kv_heads=given.kv_heads, d_k=given.d_k)
+    if given.scores == "additive":
+        if given.v_a is None:
+            sheet.convention("scores", "additive")
+        else:
+            sheet.convention("scores", "weighted", v_a=name("v_a"))
     if given.start != "A":
         details = {"sqrt_d_k": {"d_k": given.d_k}, "none": {}}.get(given.scale.kind, {"value": given.scale.written})
         sheet.convention("scale", given.scale.kind, **details)

@@ -94,7 +94,7 @@ def interleaved(d: int) -> Callable[..., Numbers]:
 
 
 def conventions(sheet: Sheet, position: Sinusoidal | Learned, d: int) -> None:
-    """How positions are counted and what their figures are, for the head of the page."""
+    """What the figures of positions are, for the head of the page."""
     if isinstance(position, Learned):
         sheet.convention("learned", "table")
     else:
@@ -107,7 +107,6 @@ def conventions(sheet: Sheet, position: Sinusoidal | Learned, d: int) -> None:
             equation(Expr("cell", name("PE"), POS, column), wave) for column, wave in zip(at, waves, strict=True)
         )
         sheet.convention("sinusoidal", position.columns if d > 1 else "one", sine=sine, cosine=cosine)
-    sheet.convention("first_position", "zero")
 
 
 def _angle_in_symbols(base: tuple[float, str]) -> Expr:

@@ -21,14 +21,16 @@ STATED = {
     **{f"{kind}_{of}": ("", "", "weight") for of in ("QKV", "Q", "K", "V") for kind in "Wb"},
     "Q": ("queries", "", "query"),
     "K": ("keys", "", "key"),
+    "v_a": ("", "", "weight"),
     "S": ("queries", "keys", "scores"),
     "A": ("queries", "keys", "weights"),
     "V": ("keys", "", "value"),
     "W_O": ("", "", "weight"),
     "b_O": ("", "", "weight"),
+    "query_mask": ("queries", "", "query_mask"),
 }
 ROLES = {"Q": "query", "K": "key", "V": "value"}
-LETTERS = {"memory": "H_memory", "given_A": "A_given"}
+LETTERS = {"memory": "H_memory", "given_A": "A_given", "query_mask": "m_Q"}
 
 
 def stated(sheet: Sheet, given: Any, axes: Mapping[str, Axis | None]) -> Parts:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from attncalc.errors import StepError
-from attncalc.expr import Expr, in_symbols, number, slot, sum_of_slots
+from attncalc.expr import Expr, function, in_symbols, number, slot, sum_of_slots
 from attncalc.mechanisms.chart import LETTERS, Known, stacks
 from attncalc.problem.feed_forward import GATED
 from attncalc.problem.size import Size
@@ -82,7 +82,7 @@ def _is_used(given: Size, key: str) -> bool:
 
 
 def _has_cache(given: Size) -> bool:
-    return given.skeleton != "encoder" and bool(given.heads or given.kv_heads)
+    return given.skeleton != "encoder" and bool(given.heads or given.kv_heads or given.latent)
 
 
 # Parameters
@@ -204,18 +204,45 @@ def total(sheet: Sheet, parts: list[Step], every: Step | None, chosen: Step | No
 
 def cache(sheet: Sheet, given: Size, known: Known) -> Step | None:
     """The keys and values that a decoder keeps: 2 × L × kv_heads × d_k numbers for each token (Shazeer 2019, section
-    2.4.1). Those of an encoder's output are kept likewise, for the cross-attention."""
+    2.4.1), or L × d_c (DeepSeek-AI 2024, DeepSeek-V2, section 2.1). Those of an encoder's output are kept likewise,
+    for the cross-attention."""
     if not _has_cache(given):
         return None
     with sheet.group("cache_size", prefix="cache", order="by line"):
-        of = [known[key] for key in ("layers", "kv_heads", "d_k", "bytes")]
-        last = token = _figure(sheet, _product("token_bytes", "C_1", *of, times=2))
-        if given.heads and given.kv_heads and given.kv_heads < given.heads:
+        if given.window:
+            token = _figure(sheet, _of_token(given, known, "layer_bytes", "c_1"))
+        else:
+            token = _figure(sheet, _of_token(given, known, "token_bytes", "C_1", known["layers"]))
+        if given.heads and given.latent:
+            sheet.remark("latent_share", known["latent"], known["heads"], known["d_k"])
+        elif given.heads and given.kv_heads and given.kv_heads < given.heads:
             sheet.remark("kv_share", known["kv_heads"], known["heads"])
-        if given.length:
+        last = token
+        if given.window:
+            last = _figure(sheet, _product("bytes", "C", known["batch"], _kept(sheet, known), token))
+        elif given.length:
             last = _figure(sheet, _all_bytes(known, token))
         sheet.remark("bytes", last)
     return last
+
+
+def _of_token(given: Size, known: Known, id: str, letter: str, *layers: Step) -> Piece:
+    """The bytes of one token, in one layer or in so many."""
+    kept = [known["latent"]] if given.latent else [known["kv_heads"], known["d_k"]]
+    return _product(id, letter, *layers, *kept, known["bytes"], times=1 if given.latent else 2)
+
+
+def _kept(sheet: Sheet, known: Known) -> Step:
+    """How many tokens are kept in all layers: those with a sliding window keep min(N, W) (Beltagy et al. 2020, section
+    3.1; Jiang et al. 2023, Mistral 7B, section 2)."""
+    law = function("min", slot(0), slot(1))
+    tokens = _figure(sheet, Piece("window_tokens", "N_W", law, (known["length"], known["window"])))
+    if "window_layers" not in known:
+        return _figure(sheet, _product("kept_tokens", "T", known["layers"], tokens))
+    windowed = known["window_layers"]
+    full = _figure(sheet, Piece("full_layers", "L_f", slot(0) - slot(1), (known["layers"], windowed)))
+    law = slot(0) * slot(1) + slot(2) * slot(3)
+    return _figure(sheet, Piece("kept_tokens", "T", law, (full, known["length"], windowed, tokens)))
 
 
 def _all_bytes(known: Known, token: Step) -> Piece:
@@ -237,7 +264,11 @@ def _conventions(sheet: Sheet, given: Size) -> None:
         sheet.convention("biases", given.biases)
         sheet.convention("counted_norm", given.norm)
     if _has_cache(given):
-        sheet.convention("cache", "both" if given.skeleton == "encoder-decoder" else "own")
+        both = given.skeleton == "encoder-decoder"
+        sheet.convention("cache", "latent" if given.latent else "both" if both else "own")
+    if given.window:
+        sheet.convention("cache_window", "some" if given.window_layers else "all",
+                         layers=given.window_layers, window=given.window)  # fmt: skip
 
 
 # One figure

@@ -55,7 +55,7 @@ class Problem:
     kind: str
     show: Show
     given: Any
-    published: Node | None = None  # figures printed elsewhere, not read yet
+    published: Node | None = None  # figures printed elsewhere, for marking
 
     def with_show(self, **changes: Any) -> Problem:
         """The same problem shown otherwise, as Show.changed says: `with_show(decimals=4, rounding="carried")`."""

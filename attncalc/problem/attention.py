@@ -8,7 +8,7 @@ from attncalc.problem import embedding, fitting, masks, positions, rotary
 from attncalc.problem.embedding import Words
 from attncalc.problem.fitting import Inputs
 from attncalc.problem.heads import Head, Heads, SaidHeads, check_heads, heads
-from attncalc.problem.mask_entries import padding
+from attncalc.problem.mask_entries import padding, query_mask
 from attncalc.problem.masks import Asked, Mask, mask
 from attncalc.problem.matrices import matrix, row_vector, weights
 from attncalc.problem.nodes import MapNode, Node
@@ -52,6 +52,7 @@ class Attention:
     d_v: int | None = None  # of one head; None where there are no values
     split: str = "projection"  # or input: head h gets its columns of H (and of memory)
     orientation: str = "in-out"  # or out-in
+    scores: str = "dot"  # or additive
     softcap: tuple[float, str] | None = None  # the cap and how it was written
     H: Matrix | None = None  # n × d_model
     words: Words | None = None  # what gives H instead
@@ -68,10 +69,12 @@ class Attention:
     Q: Matrix | None = None  # n × (heads · d_k)
     K: Matrix | None = None  # m × (kv_heads · d_k)
     V: Matrix | None = None  # m × (kv_heads · d_v)
+    v_a: Matrix | None = None  # 1 × d_k; what additive scores weigh their terms by
     S: Matrix | None = None  # n × m
     A: Matrix | None = None  # n × m
     W_O: Matrix | None = None  # (heads · d_v) × any
     b_O: Matrix | None = None
+    query_mask: Matrix | None = None  # n × 1: 1, or 0 where a row of what comes out is to be 0
     per_head: tuple[Head, ...] = ()  # heads that are given one by one; W_Q to b_V above are then None
 
     @property
@@ -133,10 +136,14 @@ KEYS = Table(
         Key("kv_heads", whole(1, 1_000_000), None, "how many heads of keys and values; heads, if nothing is said"),
         Key("split", choice("projection", "input"), "projection", "input: each head of a list gets its columns of H"),
         Key("d_k", whole(1, LARGEST_D_K), None, "width of a key of one head; needed where only S is given"),
-        Key("scale", scale, Scale("sqrt_d_k"), "sqrt_d_k, none, a number that divides, or {multiply: number}"),
+        Key("scores", choice("dot", "additive"), "dot", "dot: q·k; additive: the sum of tanh(q + k)"),
+        Key("v_a", row_vector, None, "of additive scores: what each tanh is multiplied by, an entry a column of a key"),
+        Key("scale", scale, Scale("sqrt_d_k"), "sqrt_d_k (of additive scores none, if nothing is said), none, a number "
+            "that divides, or {multiply: number}"),
         Key("softcap", positive, None, "c: scaled scores s become c · tanh(s / c)"),
         Key("mask", mask, Asked(), "none, causal, {causal, align, past, window, keep, hide, add}, or rows to add"),
         Key("padding", padding, None, "one entry a key: 1 for a token, 0 for padding, which nothing sees"),
+        Key("query_mask", query_mask, None, "one entry a query: 0 makes its row of the output 0; weights stay"),
         Key("masked_row", choice("zero", "error"), "zero", "a row with nothing visible: weights 0, or an error"),
         Key("memory", nested(MEMORY_KEYS), None, "{tokens: [..], H: [..]}: what keys and values come from"),
     ),
@@ -145,7 +152,7 @@ KEYS = Table(
 
 
 # What a layer gives its attention, which can't be said there.
-FROM_THE_LAYER = (*WORDS, "tokens", "H", "memory", "Q", "K", "V", "S", "A", "position")
+FROM_THE_LAYER = (*WORDS, "tokens", "H", "memory", "Q", "K", "V", "S", "A", "position", "query_mask")
 
 
 def attention_of_layer(source: Source, said: Reading, inputs: Inputs) -> Attention:
@@ -153,7 +160,8 @@ def attention_of_layer(source: Source, said: Reading, inputs: Inputs) -> Attenti
     for name in FROM_THE_LAYER:
         if name in said:
             what = "not used in a layer, whose rows come from below"
-            raise source.error(said.at(name), name, what, "say it of the whole, outside layers, or leave it out")
+            hint = "say it of the whole, outside layers, or leave it out"
+            raise source.error(said.at(name), name, what, "leave it out" if name == "query_mask" else hint)
     counts = check_heads(source, said)
     return _checked(source, said, start_in_layer(source, said), counts, inputs)
 
@@ -184,7 +192,8 @@ def _checked(
         position=_position(source, said, sizes, visible.past),
         memory_tokens=memory["tokens"] if memory else None,
         d_k=sizes.get("d_k") or said["d_k"],
-        scale=said["scale"],
+        scores=said["scores"],
+        scale=said["scale"] if said["scores"] == "dot" or "scale" in said else Scale("none"),
         mask=visible,
         masked_row=said["masked_row"],
         heads=counts.count,
@@ -194,9 +203,14 @@ def _checked(
         orientation=said["orientation"],
         softcap=said["softcap"],
         memory=found.get("memory.H"),
+        query_mask=_column(found.get("query_mask")),
         per_head=_per_head(counts, found),
-        **{name: found[name] for name in (*start.needs, *start.may, "W_O", "b_O") if name in found},
+        **{name: found[name] for name in (*start.needs, *start.may, "v_a", "W_O", "b_O") if name in found},
     )
+
+
+def _column(row: Matrix | None) -> Matrix | None:
+    return row and Matrix(row.values.T, None if row.written is None else row.written.T)
 
 
 def _position(source: Source, said: Reading, sizes: Sizes, past: int) -> Position:

@@ -22,14 +22,16 @@ def check_keys(source: Source, said: Reading, start: Start, heads: Heads) -> Non
         for name in ("scale", "d_k", "softcap"):
             if name in said:
                 raise source.error(said.at(name), name, "not used where A is given", "leave it out")
+    _check_scores(source, said, start, heads)
     if start.name == "S" and said["scale"].kind == "sqrt_d_k" and said["d_k"] is None:
         raise source.error(said.at("S"), "d_k", "missing",
                            "S is divided by √d_k: give d_k, or scale: none if that is done")  # fmt: skip
     if start.name in ("S", "A") and heads.count > 1:
         what = f"{heads.count}, but {first} is that of one head"
         raise source.error(said.at("heads"), "heads", what, "give Q, K and V, or H and weights")
-    if "W_O" in said and start.name != "H" and "V" not in said:
-        raise source.error(said.at("W_O"), "W_O", "not used where no V is given", "give V, or leave it out")
+    for name in ("W_O", "query_mask"):
+        if name in said and start.name != "H" and "V" not in said:
+            raise source.error(said.at(name), name, "not used where no V is given", "give V, or leave it out")
     if "b_O" in said and "W_O" not in said:
         raise source.error(said.at("b_O"), "b_O", "not used without W_O", "give W_O; W_O: identity changes nothing")
     if said["orientation"] == "out-in" and not heads.each and not any(name in said for name in WEIGHTS):
@@ -41,6 +43,19 @@ def check_keys(source: Source, said: Reading, start: Start, heads: Heads) -> Non
     if "tokens" in said and "input" in said:
         what = "can't be given together with input"
         raise source.error(said.at("tokens"), "tokens", what, "the words of input are the labels")
+
+
+def _check_scores(source: Source, said: Reading, start: Start, heads: Heads) -> None:
+    for name in ("scores", "v_a"):
+        if name in said and start.name in ("S", "A"):
+            raise source.error(said.at(name), name, f"not used where {start.name} is given", "leave it out")
+    if "v_a" not in said:
+        return
+    if said["scores"] == "dot":
+        raise source.error(said.at("v_a"), "v_a", "not used with scores: dot", "say scores: additive, or leave it out")
+    if heads.count > 1:
+        what = f"that of one head, but there are {heads.count}"
+        raise source.error(said.at("v_a"), "v_a", what, "leave it out: the terms are added as they are")
 
 
 def _check_position(source: Source, said: Reading, start: Start) -> None:
@@ -101,11 +116,11 @@ def fitted(
     """All matrices with their sizes; `inputs`: within a layer. Raises one ProblemError for all that does not fit."""
     position: positions.Asked = said["position"]
     memory: Reading | None = said["memory"]
-    padding = said["padding"]
     given = [*(words.operands if words else []), *operands(start, said, heads), *said["mask"].operands()]
     given += position.operands()
-    if padding is not None:
-        given.append(Operand(padding.name, padding.path, padding.node, padding.given, ("one", "m")))
+    for part, axis in ((said["padding"], "m"), (said["query_mask"], "n")):
+        if part is not None:
+            given.append(Operand(part.name, part.path, part.node, part.given, ("one", axis)))
     sizes = Sizes(
         source,
         given,

@@ -64,6 +64,7 @@ def _added(text: str) -> tuple[float, str]:
 KEPT = _switch("1 or true: kept; 0 or false: hidden; figures to be added to the scores are add")
 HIDDEN_ONES = _switch("1 or true: hidden; 0 or false: kept; figures to be added to the scores are add")
 TOKENS = _switch("1 for a token, 0 for padding")
+QUERIES = _switch("1 for a query, 0 for one whose row of the output is 0")
 ADDED = Entries(_added, lambda values: values < np.inf)
 ENTRIES = {"keep": KEPT, "hide": HIDDEN_ONES, "add": ADDED}
 
@@ -72,6 +73,11 @@ def padding(source: Source, node: Node, path: str) -> Part:
     """One entry a key: 1 for a token, 0 for padding."""
     given = row_vector(source, node, path, TOKENS)
     return Part("padding", path, node, _rewritten(given))
+
+
+def query_mask(source: Source, node: Node, path: str) -> Part:
+    """One entry a query: 1, or 0 where its row of the output is to be 0."""
+    return Part("query_mask", path, node, _rewritten(row_vector(source, node, path, QUERIES)))
 
 
 def part(source: Source, node: Node, path: str, key: str, name: str) -> Part:

@@ -171,6 +171,8 @@ def _attention(given: Attention, path: str, index: tuple[int, ...]) -> Numbers:
     if given.d_k != given.d_v:
         what = f"keys of width {given.d_k} and values of width {given.d_v}"
         raise StepError(path, index, what, "a size has one width of a head")
+    if given.v_a is not None:
+        raise StepError(path, index, "additive scores with v_a", "a size has attentions without it")
     if given.split == "input" and given.heads > 1:
         raise StepError(path, index, "heads that project their own columns", "a size has heads that project all")
     return {"heads": given.heads, "kv_heads": given.kv_heads, "d_k": given.d_k, "W_O": given.W_O is not None}

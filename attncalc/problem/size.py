@@ -30,6 +30,7 @@ class Size:
     heads: int | None = None
     kv_heads: int | None = None  # None: as many as heads
     d_k: int | None = None  # None: d_model / heads
+    latent: int | None = None  # what a cache keeps of a token in a layer, instead of its keys and values
     d_ff: int | None = None
     activation: str = "relu"
     vocabulary: int | None = None
@@ -43,6 +44,8 @@ class Size:
     expert_parameters: int | None = None
     length: int | None = None
     memory_length: int | None = None
+    window: int | None = None  # how many tokens a layer keeps at most
+    window_layers: int | None = None  # how many layers that is true of; None: of all
     batch: int = 1
     bytes: str = "2"  # as written
     W_O: bool = True  # whether an attention has one; only a model that is given by its matrices may have none
@@ -72,6 +75,8 @@ KEYS = Table((
     Key("heads", whole(1, 10**6), None, "query heads"),
     Key("kv_heads", whole(1, 10**6), None, "key/value heads; as many as heads, if nothing is said"),
     Key("d_k", whole(1, 10**7), None, "the width of a head; d_model / heads, if nothing is said"),
+    Key("latent", whole(1, 10**7), None, "figures that the cache keeps of a token in a layer instead of keys and "
+        "values (multi-head latent attention), those of decoupled keys among them"),
     Key("d_ff", whole(1, 10**8), None, "the width of the hidden layer of the feed-forward, or of each expert"),
     Key("activation", choice(*ACTIVATIONS), "relu", "that of the feed-forward; swiglu and geglu have three matrices"),
     Key("vocabulary", whole(1, 10**9), None, "how many tokens there are"),
@@ -87,6 +92,8 @@ KEYS = Table((
     Key("length", whole(1, 10**12), None, "tokens in a sequence"),
     Key("memory_length", whole(1, 10**12), None, "tokens that the encoder of an encoder-decoder reads; as many as "
         "length, if nothing is said"),
+    Key("window", whole(1, 10**12), None, "how many tokens a layer keeps at most (sliding window)"),
+    Key("window_layers", whole(1, 10**5), None, "how many layers have a window; all, if nothing is said"),
     Key("batch", whole(1, 10**9), 1, "sequences at once; 1, if nothing is said"),
     Key("bytes", choice(*NUMBERS), "2", "bytes of a number in the cache: 0.5, 1, 2, 4 or 8"),
 ))  # fmt: skip
@@ -118,10 +125,13 @@ _NEEDS = (
     Need("top_k", ("experts",), "say how many experts it chooses from"),
     Need("expert_parameters", ("experts",), "say how many experts there are"),
     Need("memory_length", ("length",), "say how long the decoder's sequence is"),
+    Need("window", ("heads", "kv_heads", "latent"), "there are no keys and values to keep"),
+    Need("window", ("length",), "say how long a sequence is"),
+    Need("window_layers", ("window",), "say how many tokens they keep at most"),
     Need("batch", ("length",), "say how long a sequence is"),
-    Need("bytes", ("heads", "kv_heads"), "there are no keys and values to keep"),
+    Need("bytes", ("heads", "kv_heads", "latent"), "there are no keys and values to keep"),
 )
-_COUNTED = ("vocabulary", "positions", "heads", "kv_heads", "d_ff", "experts")
+_COUNTED = ("vocabulary", "positions", "heads", "kv_heads", "latent", "d_ff", "experts")
 
 
 def size(source: Source, said: Reading) -> Size:
@@ -149,8 +159,18 @@ def _check_apart(source: Source, said: Reading) -> None:
         if key in said and said["skeleton"] != "encoder-decoder":
             what = f"not used with skeleton: {said['skeleton']}"
             raise source.error(said.at(key), key, what, "say skeleton: encoder-decoder, or leave it out")
-    if "bytes" in said and said["skeleton"] == "encoder":
-        raise source.error(said.at("bytes"), "bytes", "an encoder keeps no keys and values", "leave it out")
+    for key in ("bytes", "latent", "window"):
+        if key in said and said["skeleton"] == "encoder":
+            raise source.error(said.at(key), key, "an encoder keeps no keys and values", "leave it out")
+        if key in said and said["skeleton"] == "encoder-decoder" and key != "bytes":
+            what = "not used with skeleton: encoder-decoder"
+            raise source.error(said.at(key), key, what, "say skeleton: decoder, or leave it out")
+    if "latent" in said and "d_model" in said:
+        what = "the matrices of an attention with latents are not counted"
+        raise source.error(said.at("latent"), "latent", what, "leave d_model out: the cache does not rest on it")
+    if "latent" in said and "kv_heads" in said:
+        what = "latent says already what is kept of a token"
+        raise source.error(said.at("kv_heads"), "kv_heads", what, "leave one of them out")
     if "expert_parameters" in said and "d_ff" in said:
         what = "d_ff says already how large an expert is"
         raise source.error(said.at("expert_parameters"), "expert_parameters", what, "leave one of them out")
@@ -159,7 +179,7 @@ def _check_apart(source: Source, said: Reading) -> None:
 
 
 def _check_division(source: Source, said: Reading) -> None:
-    """Refuse heads that don't come out even, and more chosen experts than there are."""
+    """Refuse heads that don't come out even, and more chosen experts, or layers with a window, than there are."""
     heads, kv_heads, d_model, experts = (said[key] for key in ("heads", "kv_heads", "d_model", "experts"))
     if heads and not said["d_k"] and d_model % heads:
         what = f"{counted(heads, 'head')}, but d_model is {d_model}, which {heads} does not divide"
@@ -167,6 +187,9 @@ def _check_division(source: Source, said: Reading) -> None:
     if heads and kv_heads and heads % kv_heads:
         what = f"{kv_heads} does not divide {counted(heads, 'head')}"
         raise source.error(said.at("kv_heads"), "kv_heads", what, "each serves as many query heads as the others")
+    if said["window_layers"] and said["window_layers"] > said["layers"]:
+        what = f"{said['window_layers']} of {counted(said['layers'], 'layer')}"
+        raise source.error(said.at("window_layers"), "window_layers", what, f"give at most {said['layers']}")
     if experts and said["top_k"] and said["top_k"] > experts:
         what = f"{said['top_k']} of {counted(experts, 'expert')}"
         raise source.error(said.at("top_k"), "top_k", what, f"give at most {experts}")

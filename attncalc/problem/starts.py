@@ -45,7 +45,7 @@ AXES: Mapping[str, tuple[str, str]] = {
     "W_Q": ("d_model", "q"), "W_K": ("d_memory", "k"), "W_V": ("d_memory", "v"), "W_QKV": ("d_model", "qkv"),
     "b_Q": ("one", "q"), "b_K": ("one", "k"), "b_V": ("one", "v"), "b_QKV": ("one", "qkv"),
     "Q": ("n", "q"), "K": ("m", "k"), "V": ("m", "v"), "S": ("n", "m"), "A": ("n", "m"),
-    "W_O": ("concat", "d_out"), "b_O": ("one", "d_out"),
+    "v_a": ("one", "d_k"), "W_O": ("concat", "d_out"), "b_O": ("one", "d_out"),
 }  # fmt: skip
 AXES_OF_HEAD: Mapping[str, tuple[str, str]] = {
     "W_Q": ("slice", "d_k"), "W_K": ("memory_slice", "d_k"), "W_V": ("memory_slice", "d_v"),
@@ -109,7 +109,7 @@ def operands(start: Start, said: Reading, heads: Heads) -> list[Operand]:
     """The matrices of a problem with their dimensions as they are stored."""
     transposed = said["orientation"] == "out-in"
     memory: Reading | None = said["memory"]
-    names = (*start.needs, *start.may, "W_O", "b_O")
+    names = (*start.needs, *start.may, "v_a", "W_O", "b_O")
     of_heads = _of_heads(heads, transposed)
     found = [] if "H" in names else of_heads  # in a layer H comes from below
     for name in names:

@@ -146,6 +146,11 @@ class Step:
         """The law in symbols, Q·Kᵀ; None where there is none."""
         return None
 
+    @property
+    def named(self) -> Expr:
+        """What the formula is equal to: the step, or S[i,j], a cell of it."""
+        return self.symbol
+
     @cached_property
     def _starts(self) -> list[int]:
         return [0, *accumulate(operand.values.size for operand in self.operands)]

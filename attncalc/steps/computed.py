@@ -225,3 +225,37 @@ class Contract(_Computed):
     def formula(self) -> Expr:
         a, b = self.operands
         return expr.dot(a.symbol, b.symbol)
+
+
+@dataclass(eq=False, kw_only=True)
+class Pair(_Computed):
+    """Each row of one matrix with each row of another: cell i, j is the sum over k of the `term` of a[i,k], b[j,k] and,
+    where there is a third operand, a single row, c[k]."""
+
+    term: Expr
+
+    def _law(self) -> Expr:
+        return expr.sum_of_terms(self.term, len(self.operands), self.operands[0].shape[1])
+
+    def _slots(self, operands: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
+        return [slot for k in range(operands[0].shape[1]) for slot in self._of_term(operands, k)]
+
+    def _of_term(self, operands: Sequence[NDArray[Any]], k: int) -> list[NDArray[Any]]:
+        a, b, *rows = operands
+        return [a[:, k, None], b[None, :, k], *(row[:, k, None] for row in rows)]
+
+    def exact_from(self, operands: Sequence[Floats], exact: Sequence[Flags]) -> Flags:
+        flags = np.ones((len(operands[0]), len(operands[1])), dtype=bool)
+        for k in range(operands[0].shape[1]):  # term by term: there may be as many as n × m × k
+            flags &= expr.exactness(self.term, self._of_term(operands, k), self._of_term(exact, k))
+        return flags
+
+    @property
+    def named(self) -> Expr:
+        return Expr("cell", self.symbol, expr.name("i"), expr.name("j"))
+
+    @property
+    def formula(self) -> Expr:
+        a, b, *rows = (operand.symbol for operand in self.operands)
+        indexed = [Expr("sub", expr.small(each), expr.name(index)) for each, index in ((a, "i"), (b, "j"))]
+        return Expr("call", expr.name(FOLDS["sum"].name), expr.in_symbols(self.term, [*indexed, *rows]))

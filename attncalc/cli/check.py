@@ -1,0 +1,166 @@
+"""attncalc check: marks written figures."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from attncalc.cli.options import Lang, Maths, Output, Pager
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from attncalc.cli.output import Screen
+    from attncalc.marking import Answers, Marking
+    from attncalc.marking.marks import Score
+    from attncalc.problem import Problem
+    from attncalc.solution import Solution
+
+FORMATS = ("terminal", "text", "markdown", "html", "json", "csv")
+
+
+def check(
+    problem: Annotated[str, typer.Argument(metavar="PROBLEM", help="A problem file (YAML), or - for standard input.")],
+    answers: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[ANSWERS]...", help="Files or folders of answers (YAML, CSV or pasted rows), or -.",
+                       show_default="the figures under published: in the problem"),
+    ] = None,
+    template: Annotated[
+        bool, typer.Option("--template", help="Print a file of answers to fill in, with _ for each figure.")
+    ] = False,
+    step: Annotated[
+        list[str] | None,
+        typer.Option("--step", metavar="ID", help="The step that pasted rows or a CSV file are of; with --template, "
+                     "a step to ask for (may be repeated)."),
+    ] = None,
+    marks: Annotated[
+        str | None, typer.Option("--marks", metavar="A=2,O=3", help="Marks for steps, shared out over their figures.")
+    ] = None,
+    follow_through: Annotated[
+        Literal["full", "half", "none"] | None,
+        typer.Option("--follow-through", metavar="HOW", show_default="full",
+                     help="What a figure is worth that follows from an earlier slip: full, half or none."),
+    ] = None,
+    decimal_comma: Annotated[
+        bool, typer.Option("--decimal-comma", help="Read 0,5 as a figure; figures in a row are apart by spaces or ;.")
+    ] = False,
+    format: Annotated[
+        str | None,
+        typer.Option("--format", "-f", metavar="NAME", help=f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}.",
+                     show_default="terminal on a terminal, else text", autocompletion=lambda: list(FORMATS)),
+    ] = None,
+    math: Maths = None,
+    lang: Lang = None,
+    output: Output = None,
+    pager: Pager = False,
+) -> int:  # fmt: skip
+    """Mark written figures: which are right, which follow from an earlier slip, and where the first slip is."""
+    from attncalc import mechanisms
+    from attncalc import problem as problems
+    from attncalc.cli.output import language, screen, write
+    from attncalc.marking import answers as reading
+    from attncalc.marking import mark_answers
+    from attncalc.marking.marks import scores
+
+    on = screen(output)
+    asked = _format(format, on.terminal, math)
+    read = problems.load(problem)
+    solution = mechanisms.solve(read)
+    if template:
+        write(reading.template(solution, only=step or ()), output)
+        return 0
+    worth = _worth(marks, solution)
+    marked = []
+    for each in _answers(read, solution, answers or [], step or [], decimal_comma):
+        marking = mark_answers(read, solution, each, printed=not answers)
+        marked.append((marking, scores(marking, worth, follow_through or "full")))
+    of_class = len(answers or []) > 1 or any(Path(each).is_dir() for each in answers or [])
+    page = _page(read, marked, asked, language(lang, read, on), of_class, on, math)
+    write(page, output, on if pager else None)
+    return 0 if all(marking.is_right for marking, _ in marked) else 1
+
+
+def _format(asked: str | None, terminal: bool, math: str | None) -> str:
+    from attncalc.errors import UsageError
+
+    name = ("terminal" if terminal else "text") if asked is None else asked
+    if name not in FORMATS:
+        raise UsageError(f"check has no format {name!r}", f"choose one of {', '.join(FORMATS)}")
+    if math and name != "markdown":
+        raise UsageError(f"--math is an option of markdown, not of {name}", "add --format markdown")
+    return name
+
+
+def _answers(
+    problem: Problem, solution: Solution, paths: list[str], steps: list[str], decimal_comma: bool
+) -> Iterator[Answers]:
+    """The answers of each student, or the figures that the problem says were published."""
+    from attncalc import problem as problems
+    from attncalc.errors import UsageError
+    from attncalc.marking import answers as reading
+
+    if len(steps) > 1:
+        raise UsageError("--step names the one step that rows are of", "give one, or a file of YAML for several")
+    if not paths:
+        if problem.published is None:
+            hint = "name a file of answers; --template makes one"
+            raise UsageError(f"{problem.name} has no published: figures", hint)
+        yield reading.published(problem, solution)
+        return
+    if paths.count("-") + (problem.name == "<stdin>") > 1:
+        raise UsageError("standard input can be read once", "give a file for the rest")
+    found = []
+    for _, path in reading.class_of(paths):
+        name = str(path)
+        found.append(reading.read_answers(
+            problems.read(name), "<stdin>" if name == "-" else name, solution, step=steps[0] if steps else None,
+            decimal_comma=decimal_comma, count_from=problem.show.count_from,
+        ))  # fmt: skip
+    yield from found  # all are read before one is marked
+
+
+def _worth(marks: str | None, solution: Solution) -> dict[str, Fraction]:
+    """A=2,O=3 as marks by step id."""
+    from attncalc.errors import UsageError
+    from attncalc.marking.written import written
+
+    worth: dict[str, Fraction] = {}
+    for part in marks.split(",") if marks is not None else ():
+        name, sign, text = part.partition("=")
+        name = solution.result.id if name.strip() == "result" else name.strip()
+        figure = written(text)
+        if not sign or figure.decimals is None or not figure.value or figure.value < 0:
+            raise UsageError(f"--marks {part.strip()!r} is not like A=2", "write a step and its marks: A=2,O=3")
+        if name not in solution.steps:
+            raise UsageError(f"--marks names {name!r}, no step of this problem", f"it has {', '.join(solution.steps)}")
+        if name in worth:
+            raise UsageError(f"--marks names {name} twice", "keep one of them")
+        worth[name] = Fraction(str(figure.value))
+    return worth
+
+
+def _page(
+    problem: Problem, marked: Sequence[tuple[Marking, Sequence[Score]]], format: str, lang: str, of_class: bool,
+    on: Screen, math: str | None,
+) -> str:  # fmt: skip
+    from attncalc import formats
+    from attncalc.formats import report as for_scripts
+    from attncalc.layout.report import Report, lay_out_class, lay_out_report
+
+    if format in ("json", "csv"):
+        rows = [(marking, scores, Report(marking, problem.show, lang).working) for marking, scores in marked]
+        if format == "json":
+            return for_scripts.to_json(rows, of_class=of_class)
+        return for_scripts.to_csv(rows, of_class=of_class, count_from=problem.show.count_from)
+    title, kind = problem.title, problem.kind
+    if of_class:
+        document = lay_out_class(marked, problem.show, lang, title=title, kind=kind)
+    else:
+        marking, scores = marked[0]
+        document = lay_out_report(marking, problem.show, lang, title=title, kind=kind, scores=scores)
+    options = {"math": math} if math else {}
+    return formats.render(format, document, columns=on.columns, terminal=on.terminal, **options)

@@ -1,0 +1,50 @@
+"""Answers that make a report say each of its sentences, for the tests of wording and of formats."""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+
+from attncalc import load, solve
+from attncalc.blocks import Document
+from attncalc.layout.report import lay_out_class, lay_out_report
+from attncalc.marking import Marking, mark_answers
+from attncalc.marking.answers import read_answers
+from attncalc.marking.marks import Score, scores
+from attncalc.problem import Problem
+
+PROBLEMS = Path(__file__).resolve().parent.parent / "problems"
+ANSWERS = {  # by name: a shipped problem, and what is written
+    "all right": ("abc", "A: [[.401, .198, .401], [.248, .248, .504], [.284, .140, .576]]"),
+    "slips": ("abc", "S: [[1, 3, 2], [1, 1, 2], [2, 1, 3]]\nA: [[.24, .248, .504], [0.2, 0.4, 0.4], [1, 0, 0]]\n"
+                     "O: [[1, 1], [abc, _], [1, 0]]\n"),
+    "a decimal short": ("abc", "scaled: [{row: 1, values: [.71, 0, .707]}]\n"
+                               "A: [[.401, .198, .401], [.248, .25, .504], [.284, .140, .576]]\n"
+                               "O: [[_, 0.6], [1.504, .752], [1.576, .716]]"),
+    "follows": ("abc", "Q: [[1, 2], [0, 1], [1, 1]]\nS: [[3, 2, 5], [1, 1, 2], [2, 1, 3]]\n"
+                       "scaled: [[2.121, 1.414, 3.535], [0.707, 0.707, 1.414], [1.414, 0.707, 2.121]]"),
+    "many slips": ("i-love-you", "S: [[9, 9, 9], [9, 9, 9], [9, 9, 9]]\nQ: [[8, 8, 8, 8], [8, 8, 8, 8], [8, 8, 8, 8]]\n"
+                                 "K: [[7, 7, 7, 7], [7, 7, 7, 7], [7, 7, 7, 7]]"),
+    "heads": ("two-heads", "head1.A: [{row: 1, values: [1, 0, 0]}]\noutput: _\n"),
+    "much left out": ("i-love-you-model", "result: _"),
+}  # fmt: skip
+
+
+def marked(name: str) -> tuple[Problem, Marking, list[Score]]:
+    of, text = ANSWERS[name]
+    problem = load(PROBLEMS / f"{of}.yaml")
+    solution = solve(problem)
+    marking = mark_answers(problem, solution, read_answers(text.encode(), f"{name}.yaml", solution))
+    worth = dict.fromkeys(list(marking.steps)[:2], Fraction(2)) | ({"A": Fraction(3)} if "A" in solution.steps else {})
+    return problem, marking, scores(marking, worth)
+
+
+def documents(lang: str) -> Iterator[tuple[str, Document]]:
+    """Each report, and those of abc as a class."""
+    of_abc = []
+    for name in ANSWERS:
+        problem, marking, earned = marked(name)
+        title, kind = problem.title, problem.kind
+        yield name, lay_out_report(marking, problem.show, lang, title=title, kind=kind, scores=earned)
+        if title and ANSWERS[name][0] == "abc":
+            of_abc.append((marking, earned))
+    yield "class", lay_out_class(of_abc, problem.show, lang, title="abc", kind="attention")

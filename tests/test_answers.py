@@ -1,0 +1,462 @@
+"""Figures and answers that people write, as they are read for marking: every form, and every error with its place."""
+
+import math
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attncalc.errors import AttncalcError, ProblemError, UsageError
+from attncalc.marking.answers import answers_of, class_of, published, read_answers, student_of, template
+from attncalc.marking.written import written
+from attncalc.mechanisms import solve
+from attncalc.problem import load, parse
+
+ROOT = Path(__file__).resolve().parent.parent
+PROBLEMS = sorted((ROOT / "problems").glob("*.yaml"))
+ABC = solve(load(str(ROOT / "problems/abc.yaml")))  # H, Q 3 × 2; S, A 3 × 3; row_sum 3 × 1; O 3 × 2
+HEADS = solve(load(str(ROOT / "problems/two-heads.yaml")))
+LOSS = solve(load(str(ROOT / "problems/loss.yaml")))
+FIGURES = [["1", "2", "3"], ["4", "5", "6"], ["7", "8", "9"]]
+
+
+def read(text, name="answers-mei.yaml", solution=ABC, **how):
+    return read_answers(text.encode(), name, solution, **how)
+
+
+def texts(array):
+    return [[figure and figure.text for figure in row] for row in array.tolist()]
+
+
+def refusal(text, **how):
+    with pytest.raises(ProblemError) as caught:
+        read(text, **how)
+    error = caught.value
+    assert "\n" not in str(error)
+    return error.line, error.column, error.path, error.what, error.hint
+
+
+# -- figures --
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "decimals"),
+    [
+        ("0.5", 0.5, 1), ("0.50", 0.5, 2), ("-2", -2.0, 0), ("−0.250", -0.25, 3), ("  +.5 ", 0.5, 1), ("5.", 5.0, 0),
+        ("- 0.5", -0.5, 1), ("(0.401)", 0.401, 3), ("-0", 0.0, 0), ("0.000", 0.0, 3),
+        ("１．２５", 1.25, 2), ("－３", -3.0, 0), ("＋０．５", 0.5, 1), ("　0.5　", 0.5, 1),
+        ("1e-3", 0.001, 3), ("1.2E3", 1200.0, 0), ("1.23e1", 12.3, 1), ("1.2×10^-3", 0.0012, 4),
+        ("1.2 × 10^3", 1200.0, 0),
+        ("1.2*10**(-3)", 0.0012, 4), ("1.2·10⁻³", 0.0012, 4), ("-1.5×10²", -150.0, 0),
+        ("24.8%", 0.248, 3), ("24.8 ％", 0.248, 3), ("-5%", -0.05, 2), ("100%", 1.0, 2),
+        ("0.1", 0.1, 1), ("9007199254740993", 9007199254740992.0, 0), ("2.675", 2.675, 3),
+    ],
+)  # fmt: skip
+def test_a_decimal_has_the_digits_that_are_written(text, value, decimals):
+    figure = written(text)
+    assert (figure.value, figure.decimals, figure.text) == (value, decimals, text)
+    assert math.copysign(1, figure.value) == math.copysign(1, value) and not figure.is_blank and not figure.is_invalid
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("1/3", 1 / 3), ("-2/3", -2 / 3), ("−２／３", -2 / 3), ("3*4", 12), ("3 × 4 ÷ 2", 6), ("3·4", 12),
+        ("1/2/2", 0.25),
+        ("√2", 2**0.5), ("3/√2", 3 / 2**0.5), ("2√2", 2 * 2**0.5), ("√(2)", 2**0.5), ("sqrt(2)", 2**0.5),
+        ("√2/2", 0.5**0.5),
+        ("-√2", -(2**0.5)), ("√√16", 2), ("2√(2)√(2)", 4), ("(1+√5)/2", (1 + 5**0.5) / 2),
+        ("e^0.707", math.exp(0.707)), ("e^-1", math.exp(-1)), ("e^(1/2)", math.exp(0.5)), ("exp(0.5)", math.exp(0.5)),
+        ("e^0", 1), ("e⁻¹", math.exp(-1)), ("e^√2", math.exp(2**0.5)), ("2e^0.5", 2 * math.exp(0.5)),
+        ("e^1/(e^1+e^0)", math.e / (math.e + 1)), ("2π", 2 * math.pi), ("pi/4", math.pi / 4), ("1-e", 1 - math.e),
+        ("-2^2", -4), ("2^3^2", 512), ("2*-3", -6), ("1 + 2*3", 7), ("1e-3*2", 0.002), ("0.4+0.2", 0.4 + 0.2),
+        ("-inf", -math.inf), ("−∞", -math.inf), ("-.inf", -math.inf), ("-Infinity", -math.inf), ("－∞", -math.inf),
+    ],
+)  # fmt: skip
+def test_an_exact_form_has_no_decimals(text, value):
+    figure = written(text)
+    assert figure.value == pytest.approx(value, rel=1e-15) and figure.decimals is None and not figure.is_invalid
+
+
+@pytest.mark.parametrize("text", ["", "_", "  ", " _ ", "　", "＿"])
+def test_a_blank_is_neither_a_figure_nor_wrong(text):
+    figure = written(text)
+    assert figure.is_blank and not figure.is_invalid and figure.value is None
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("nan", "nan is not finite"), ("inf", "inf is not finite"), ("∞", "∞ is not finite"),
+        ("1_0", "leave the _ out"),
+        ("cat", "cat is not a number"), ("true", "write 1 or 0"), ("1 2", "1 2 is not a number"),
+        ("1.2.3", "not a number"),
+        ("1/0", "1/0 divides by 0"), ("1/(2-2)", "divides by 0"), ("√-1", "root of a figure below 0"),
+        ("√(-1)", "root of a figure below 0"), ("(-1)^0.5", "power that has no value"), ("0^-1", "has no value"),
+        ("1e999", "too large"), ("-1e999", "too large"), ("1e-999", "too small"), ("e^1000", "too large"),
+        ("10^400", "too large"), ("1e200*1e200", "too large"), ("007", "leading zero"), ("0x1f", "base ten"),
+        ("0,5", "--decimal-comma"), ("e^0,5", "--decimal-comma"), ("０，５", "--decimal-comma"),
+        ("3/2√2", "two ways"), ("e^2√2", "two ways"), ("1/2π", "two ways"), ("√2π", "two ways"),
+        ("--1", "not a number"), ("(1", "not a number"), ("1)", "not a number"), ("2^", "not a number"),
+        ("½", "not a number"),
+        ("–0.5", "starts with a dash"), ("{0}", "{0} is not a number"), ("1" * 201, "longer than 200 characters"),
+        ("(" * 199, "too much inside"), ("√" * 199 + "2", "too much inside"), ("2^" * 99 + "2", "too much inside"),
+        ("-" * 199 + "2", "not a number"), ("a\nb", "a\\nb is not a number"),
+    ],
+)  # fmt: skip
+def test_what_is_no_figure_says_why(text, why):
+    figure = written(text)
+    assert figure.is_invalid and not figure.is_blank and figure.value is None and figure.decimals is None
+    assert why in figure.why and figure.why.isprintable()
+
+
+def test_a_decimal_comma_is_read_where_it_is_asked_for():
+    assert written("0,50", True)[1:3] == (0.5, 2) and written("0.5", True)[1:3] == (0.5, 1)
+    assert written("e^0,5", True).value == math.exp(0.5) and written("1,5/3", True).decimals is None
+    assert written("1,2,3", True).is_invalid
+
+
+@given(st.text() | st.text("0123456789.,-+*/^()√eπ%×_ ", max_size=60), st.booleans())
+def test_any_text_is_a_figure_a_blank_or_invalid(text, decimal_comma):
+    figure = written(text, decimal_comma)
+    assert figure.is_blank or figure.is_invalid or (figure.value < math.inf and isinstance(figure.value, float))
+    assert figure.decimals is None or (figure.decimals >= 0 and math.isfinite(figure.value))
+
+
+@given(st.floats(-1e6, 1e6), st.integers(0, 12))
+def test_a_printed_figure_is_read_as_the_float_next_to_it(value, decimals):
+    text = f"{value:.{decimals}f}"
+    assert written(text)[1:3] == (float(text) + 0.0, decimals)
+
+
+# -- answers --
+
+
+def test_a_mapping_of_steps_to_rows():
+    answers = read("A: [[1, 2, 3], [4, 5, 6], [7, 8, 9]]\nresult:\n  - [1/3, _]\n  - ['0.5', \"\"]\n  - [√2, 1_0]\n")
+    assert answers.name == "mei" and list(answers.figures) == ["A", "O"]
+    assert texts(answers.figures["A"]) == FIGURES
+    output = answers.figures["O"]
+    assert output[0, 1].is_blank and output[1, 1].is_blank and output[2, 1].is_invalid
+    assert (output[2, 1].line, output[2, 1].column) == (5, 10) and answers.file == "answers-mei.yaml"
+    assert output[0, 0].decimals is None and output[1, 0].decimals == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "figures"),
+    [
+        ("row_sum: [1, 2, 3]", [["1"], ["2"], ["3"]]),
+        ("row_sum: [[1], [2], [3]]", [["1"], ["2"], ["3"]]),
+        ("row_sum: [[1, 2, 3]]", [["1"], ["2"], ["3"]]),
+        ("row_sum: _", [["_"], ["_"], ["_"]]),
+        ("row_sum: {row: 2, values: 5}", [[None], ["5"], [None]]),
+        ("row_sum: {rows: [3, 1], values: [5, 6]}", [["6"], [None], ["5"]]),
+        ("A: {row: 2, values: [4, 5, 6]}", [[None] * 3, ["4", "5", "6"], [None] * 3]),
+        ("A: {rows: [1, 3], values: [[1, 2, 3], [7, 8, 9]]}", [["1", "2", "3"], [None] * 3, ["7", "8", "9"]]),
+        ("A: {columns: [1, 2], values: [[1, 2], [4, 5], [7, 8]]}",
+         [["1", "2", None], ["4", "5", None], ["7", "8", None]]),
+        ("A: {column: 3, values: [3, 6, 9]}", [[None, None, "3"], [None, None, "6"], [None, None, "9"]]),
+        ("A: {row: 2, columns: [1, 3], values: [4, 6]}", [[None] * 3, ["4", None, "6"], [None] * 3]),
+        ("A:\n  - {row: 1, values: [1, 2, 3]}\n  - {rows: [2, 3], column: 2, values: [5, 8]}",
+         [["1", "2", "3"], [None, "5", None], [None, "8", None]]),
+        ("A: |\n  1 2 3\n  4 5 6\n\n  7 8 9\n", FIGURES),
+    ],
+)  # fmt: skip
+def test_the_forms_of_a_step(text, figures):
+    (array,) = read(text).figures.values()
+    assert texts(array) == figures
+
+
+def test_a_step_of_one_figure_may_stand_alone():
+    for text in ("result: 0.5", "result: [0.5]", "result: [[0.5]]", "perplexity: 0.5"):
+        ((figures),) = read(text, solution=LOSS).figures.values()
+        assert texts(figures) == [["0.5"]]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1 2 3\n4 5 6\n7 8 9", "1,2,3\r\n4,5,6\r\n7,8,9\r\n", "1\t2\t3\n4\t5\t6\n7\t8\t9\n", "1;2;3\n4;5;6\n7;8;9",
+        "\ufeff1, 2, 3\n\n4, 5, 6 # mine\n# more\n7, 8, 9\n", "| 1 | 2 | 3 |\n| 4 | 5 | 6 |\n| 7 | 8 | 9 |\n",
+        "| A | B | C |\n|---|:-:|--:|\n| 1 | 2 | 3 |\n| 4 | 5 | 6 |\n| 7 | 8 | 9 |\n",
+        "|1 2 3|\n|4 5 6|\n|7 8 9|",
+        "[[1, 2, 3],\n [4, 5, 6],\n [7, 8, 9]]", "[[1, 2, 3], [4, 5, 6], [7, 8, 9]]",
+        "[[1 2\n  3]\n [4 5 6]\n [7 8 9]]",
+        "[1 2 3]\n[4 5 6]\n[7 8 9]", '"1","2","3"\n"4","5","6"\n"7","8","9"', "1，2，3\n4，5，6\n7，8，9",
+        "      ⎡ 1  2  3 ⎤ A\n  A = ⎢ 4  5  6 ⎥ B\n      ⎣ 7  8  9 ⎦ C\n", "1│2│3\n4│5│6\n7│8│9",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("name", ["answers-mei.txt", "-", "mei.csv"])
+def test_pasted_rows_of_one_step(text, name):
+    answers = read(text, name, step="A")
+    assert texts(answers.figures["A"]) == FIGURES
+    assert answers.name == {"answers-mei.txt": "mei", "mei.csv": "mei", "-": "-"}[name]
+
+
+def test_pasted_figures_know_their_place_and_blanks():
+    A = read("1,,3\n4, x, 6\n ,8,\n", "-", step="A").figures["A"]
+    assert A[0, 1].is_blank and A[2, 0].is_blank and A[2, 2].is_blank
+    assert A[1, 1].is_invalid and (A[1, 1].line, A[1, 1].column) == (2, 4)
+    A = read("O: [[1, 2], [3, 4], [5, 6]]\nA: |\n\n  1 2 3\n  4 x 6\n  7 8 9\n").figures["A"]
+    assert A[1, 1].is_invalid and (A[1, 1].line, A[1, 1].column) == (5, 0)
+    A = read("[[1, 2, 3],\n [4, x, 6], [7, 8, 9]]", "-", step="A").figures["A"]
+    assert (A[1, 1].line, A[1, 1].column) == (2, 6) and (A[2, 0].line, A[2, 0].column) == (2, 14)
+
+
+@pytest.mark.parametrize("piece", [*",;|│[]⎡⎤\"#-e√(", "1 ", ", ", "| ", "[1", "1]", "⎡1", "--", "\n", "\t,"])
+def test_long_pasted_lines_take_no_longer_than_their_length(piece):
+    started = time.process_time()
+    with pytest.raises(ProblemError):
+        read(piece * 200_000, "-", step="A")
+    assert time.process_time() - started < 10  # with the square of the length, minutes
+
+
+def test_decimal_commas():
+    for first in ("0,1 0,2 1", "0,1;0,2;1", "0,1, 0,2, 1", '"0,1"\t"0,2"\t1'):
+        A = read(f"{first}\n1 0 0\n1 0 0", "-", step="A", decimal_comma=True).figures["A"]
+        assert [figure.value for figure in A[0]] == [0.1, 0.2, 1.0]
+    row_sum = read("row_sum: ['0,5', '1', \"2,25\"]", decimal_comma=True).figures["row_sum"]
+    assert [figure.value for figure in row_sum[:, 0]] == [0.5, 1.0, 2.25]
+    for text, how in (("row_sum: [0,5, 1,0, 2,25]", {}), ("0,5,1,0,2,25", {"step": "row_sum", "name": "-"})):
+        assert "decimal comma" in refusal(text, **how)[4]
+
+
+def test_one_step_of_a_yaml_file():
+    rows = "[[1, 2, 3], [4, 5, 6], [7, 8, 9]]"
+    for text in (f"A: {rows}\nO: _", rows, "1 2 3\n4 5 6\n7 8 9\n"):
+        answers = read(text, step="A")
+        assert list(answers.figures) == ["A"] and texts(answers.figures["A"]) == FIGURES
+    assert refusal("A: _", step="O")[2:4] == ("O", "nothing is written of this step")
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "path", "what", "hint"),
+    [
+        ("\nX: [[1]]", 2, "", "this problem has no step X", ""),
+        ("head1.A: [[1]]", 1, "", "this problem has no step head1.A", ""),
+        ("rowsum: [1, 2, 3]", 1, "", "this problem has no step rowsum", "did you mean row_sum?"),
+        ("a: [[1]]", 1, "", "this problem has no step a", "did you mean A?"),
+        ("A: _\nO: _\nresult: _", 3, "", "O and result are one step", "keep one of them"),
+        ("A: _\nA: _", 2, "", "duplicate key A, lines 1 and 2", "keep one of them"),
+        ("", 1, "", "nothing is written here", ""), ("# nothing\n", 1, "", "nothing is written here", ""),
+        ("[[1, 0]]", 1, "", "expected a mapping of step ids to figures", "say which step the figures are of: --step A"),
+        ("\n1 2 3\n", 2, "", "expected a mapping of step ids to figures", "--step A"),
+        ("A:\n", 1, "A", "empty", "write its rows, or leave it out"), ("A: []", 1, "A", "no figures", ""),
+        ("A:\n - [1, 2, 3]\n - [1, 2, 3]", 2, "A", "A is 3 × 3, but 2 rows are written", "write _ for"),
+        ("A: [[1, 2, 3]]", 1, "A", "A is 3 × 3, but 1 row is written", ""),
+        ("A:\n - [1, 2, 3]\n - [1, 2]\n - [1, 2, 3]", 3, "A",
+         "A is 3 × 3, but 2 figures are written in row 2", "write _ for"),
+        ("A:\n - [1, 2, 3]\n - [1, 2]", 2, "A", "A is 3 × 3, but 2 rows are written", ""),
+        ("A: [1, 2, 3]", 1, "A", "A is 3 × 3, but one row is written", ""),
+        ("A: 5", 1, "A", "A is 3 × 3, but one figure is written", ""),
+        ("row_sum: [1, 2]", 1, "row_sum", "row_sum is 3 × 1, but 2 figures are written", ""),
+        ("A: |\n  1 2 3\n  4 5\n  7 8 9", 3, "A", "A is 3 × 3, but 2 figures are written in row 2", ""),
+        ("A: [[1, 2, 3], 4, [7, 8, 9]]", 1, "A", "must be a list of rows", ""),
+        ("A: [[1, [2], 3], [4, 5, 6], [7, 8, 9]]", 1, "A[1,2]", "a figure is wanted here, not a list", "brackets"),
+        ("A: [[1, {a: 2}, 3], [4, 5, 6], [7, 8, 9]]", 1, "A[1,2]", "a figure is wanted here, not a mapping", ""),
+        ("A:\n  row: 4\n  values: [1, 2, 3]", 2, "A.row", "4 is not a whole number from 1 to 3", ""),
+        ("A: {row: 0, values: [1, 2, 3]}", 1, "A.row", "0 is not a whole number from 1 to 3", ""),
+        ("A: {columns: [1, 4], values: [1, 2, 3]}", 1, "A.columns", "4 is not a whole number from 1 to 3", ""),
+        ("A: {rows: [], values: [1, 2, 3]}", 1, "A.rows", "an empty list", ""),
+        ("A: {row: 1, rows: [2], values: [1, 2, 3]}", 1, "A", "both row and rows", "give one of them"),
+        ("A: {row: 1}", 1, "A", "no values", ""), ("A: {values: [1, 2, 3]}", 1, "A", "which part is not said", ""),
+        ("A: {row: 1, vals: [1, 2, 3]}", 1, "A", "unknown key vals", "did you mean values?"),
+        ("A: {row: 2, values: [1, 2]}", 1, "A", "row 2 of A is 1 × 3, but 2 figures are written", ""),
+        ("A: {rows: [1, 3], values: [[1, 2, 3]]}", 1, "A", "rows 1 and 3 of A are 2 × 3, but 1 row is written", ""),
+        ("A:\n- {row: 2, values: [1, 2, 3]}\n- {column: 1, values: [1, 2, 3]}", 3, "A[2,1]",
+         "this figure is written twice", "keep one of them"),
+        ("A: {rows: [1, 1], values: [[1, 2, 3], [1, 2, 3]]}", 1, "A[1,1]", "this figure is written twice", ""),
+        ("A: [[1, 2", 1, "", "", ""),
+    ],
+)  # fmt: skip
+def test_what_can_not_be_used_says_what_and_where(text, line, path, what, hint):
+    found = refusal(text)
+    assert (found[0], found[2]) == (line, path)
+    assert what in found[3] and hint in found[4]
+
+
+def test_what_can_not_be_used_of_one_step():
+    assert refusal("1 2 3\n4 5 6", name="-", step="A")[::3] == (1, "A is 3 × 3, but 2 rows are written")
+    short = "A is 3 × 3, but 2 figures are written in row 2"
+    assert refusal("1 2 3\n4 5\n7 8 9", name="-", step="A")[::3] == (2, short)
+    assert refusal("1 2 3", name="-", step="B")[3] == "this problem has no step B"
+    assert refusal(" \n", name="-", step="A")[3] == "nothing is written here"
+    assert refusal("1 2 3", name="mei.csv")[4] == "say which step the figures are of: --step A"
+
+
+def test_a_step_of_several_heads_is_asked_for_by_its_whole_id():
+    assert refusal("S: _", solution=HEADS)[4] == "did you mean head1.S or head2.S?"
+
+
+def test_cells_in_messages_count_as_the_page_does():
+    text = "A: [[1, [2], 3], [4, 5, 6], [7, 8, 9]]"
+    assert [refusal(text, count_from=first)[2] for first in (0, 1)] == ["A[0,1]", "A[1,2]"]
+
+
+def test_bytes_that_are_no_text():
+    for data in (b"A: \xff", "A: 1".encode("utf-16"), b"A: \x00"):
+        with pytest.raises(ProblemError):
+            read_answers(data, "x.yaml", ABC)
+
+
+PIECES = ["A: ", "O: ", "row: ", "rows: ", "values: ", "columns: ", *"[]{}12_", ", ", "1/3", "|", "\n", "  ", "- "]
+
+
+@given(
+    st.binary()
+    | st.text("AOSrow: _[]{},0123456789.|-\n#e√/\"'%&*", max_size=80).map(str.encode)
+    | st.lists(st.sampled_from(PIECES)).map("".join).map(str.encode),
+    st.sampled_from(["x.yaml", "x.csv", "x.txt", "-"]),
+    st.sampled_from([None, "A", "result", "row_sum"]),
+    st.booleans(),
+)  # fmt: skip
+def test_any_bytes_are_answers_or_an_error(data, name, step, decimal_comma):
+    try:
+        answers = read_answers(data, name, ABC, step=step, decimal_comma=decimal_comma)
+    except AttncalcError as error:
+        assert str(error).isprintable()
+        return
+    for id, figures in answers.figures.items():
+        assert figures.shape == ABC.steps[id].shape
+        assert all(figure is None or figure.line >= 1 for figure in figures.flat)
+
+
+# -- from Python --
+
+
+def test_answers_from_python():
+    answers = answers_of(
+        {"A": np.arange(1, 10).reshape(3, 3), "row_sum": [0.1, "1/3", None], "O": np.full((3, 2), 0.1, np.float32),
+         "S": {"row": 2, "values": [1, -math.inf, math.nan]}, "V": "1 2\n3 4\n5 6"}, ABC
+    )  # fmt: skip
+    assert texts(answers.figures["A"]) == FIGURES and answers.figures["A"][0, 0].decimals == 0
+    row_sum = answers.figures["row_sum"][:, 0]
+    assert row_sum[0][:3] == ("0.1", 0.1, 1) and row_sum[1].decimals is None and row_sum[2].is_blank
+    assert answers.figures["O"][0, 0].text == "0.1" and texts(answers.figures["V"])[2] == ["5", "6"]
+    S = answers.figures["S"]
+    assert S[0, 0] is None and S[1, 1].value == -math.inf and S[1, 2].is_invalid and S[1, 0].line == 0
+    assert answers.figures["V"][0, 0].line == 0
+
+
+def test_errors_from_python_have_no_place():
+    for given_, message in (
+        ({"A": np.eye(2)}, "<answers>: A: A is 3 × 3, but 2 rows are written; write _ for a figure that is left blank"),
+        ({"A": {"row": 4, "values": [1, 2, 3]}}, "<answers>: A.row: 4 is not a whole number from 1 to 3"),
+        ([1], "<answers>: expected a mapping of step ids to figures; say which step the figures are of: --step A"),
+    ):
+        with pytest.raises(ProblemError) as caught:
+            answers_of(given_, ABC)
+        assert str(caught.value) == message
+    endless = []
+    endless.append(endless)
+    with pytest.raises(UsageError):
+        answers_of({"A": endless}, ABC)
+
+
+# -- published figures --
+
+
+def with_published(text):
+    problem = parse((ROOT / "problems/abc.yaml").read_bytes() + f"\npublished: {text}\n".encode(), "abc.yaml")
+    return published(problem, ABC)
+
+
+def test_published_figures_that_were_not_printed_are_not_asked():
+    answers = with_published("{A: [[0.401, _, 0.401], [_, _, _], [1, 0, 0]], result: {row: 2, values: [_, 0.5]}}")
+    assert texts(answers.figures["A"]) == [["0.401", None, "0.401"], [None] * 3, ["1", "0", "0"]]
+    assert texts(answers.figures["O"]) == [[None, None], [None, "0.5"], [None, None]]
+    assert answers.name == "published" and answers.file == "abc.yaml" and answers.figures["A"][0, 0].line > 1
+
+
+def test_nothing_published():
+    problem = parse((ROOT / "problems/residual.yaml").read_bytes(), "residual.yaml")
+    assert problem.published is None and published(problem, solve(problem)).figures == {}
+
+
+def test_errors_of_published_figures():
+    for text, path in (("{X: 1}", "published"), ("{A: 1}", "published.A"), ("[1]", "published")):
+        with pytest.raises(ProblemError) as caught:
+            with_published(text)
+        assert caught.value.path == path and caught.value.line > 1
+
+
+# -- a class --
+
+
+def test_students_are_named_by_their_files():
+    assert [student_of(name) for name in ("answers-mei.yaml", "x/Bo.csv", "answers.yaml", "answers-.txt", "-")] == [
+        "mei", "Bo", "answers", "answers-", "-",
+    ]  # fmt: skip
+
+
+def test_a_class_of_files_and_folders(tmp_path):
+    others = ("problem-bo.yaml", "index.csv", "x.md", ".a.yaml")
+    for name in ("answers-bo.yaml", "answers-mei.yml", "cy.csv", "di.txt", *others):
+        (tmp_path / name).write_text("A: _")
+    (tmp_path / "folder.yaml").mkdir()
+    other = tmp_path / "folder.yaml" / "ed.yaml"
+    other.write_text("A: _")
+    found = class_of([tmp_path, other, "-"])
+    assert [student for student, _ in found] == ["bo", "mei", "cy", "di", "ed", "-"]
+    assert found[0][1] == tmp_path / "answers-bo.yaml"
+
+
+def test_a_class_that_can_not_be_marked(tmp_path):
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "mei.yaml").write_text("A: _")
+    (tmp_path / "answers-mei.csv").write_text("1")
+    for paths, message in (
+        ([tmp_path], "two files for mei"),
+        ([tmp_path / "mei.yaml", tmp_path / "mei.yaml"], "two files for mei"),
+        ([tmp_path / "empty"], "no answers in"),
+        ([tmp_path / "none.yaml"], "can't read"),
+        (["a\0b"], "can't read"),
+    ):
+        with pytest.raises(UsageError, match=message) as caught:
+            class_of(paths)
+        assert str(caught.value).isprintable()
+
+
+# -- the template --
+
+
+@pytest.mark.parametrize("path", PROBLEMS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("given_too", [False, True])
+def test_a_template_reads_back_as_blanks(path, given_too):
+    solution = solve(load(str(path)))
+    text = template(solution, given=given_too)
+    answers = read(text, solution=solution)
+    assert solution.result.id in answers.figures
+    for id, figures in answers.figures.items():
+        assert figures.shape == solution.steps[id].shape and all(figure.is_blank for figure in figures.flat)
+    for id, step in solution.steps.items():
+        if step.kind == "given":
+            assert (id in answers.figures) == given_too
+
+
+def test_a_template_of_some_steps():
+    assert template(ABC, only=["row_sum"]) == "# r: 3 × 1; rows A, B, C\nrow_sum:\n  - [_]\n  - [_]\n  - [_]\n"
+    assert list(read(template(ABC, only=["result", ABC.steps["H"], "K_T"])).figures) == ["H", "K_T", "O"]
+    with pytest.raises(UsageError, match="did you mean row_sum"):
+        template(ABC, only=["rowsum"])
+
+
+def test_labels_stay_on_the_line_of_their_comment():
+    tokens = 'tokens: ["a\\nO: 1\\u2028\\u0085#"]'
+    problem = parse(f"S: [[1]]\nV: [[1]]\nd_k: 4\n{tokens}\n".encode(), "x.yaml")
+    solution = solve(problem)
+    text = template(solution)
+    assert "a\\nO: 1" in text
+    assert all(figure.is_blank for figures in read(text, solution=solution).figures.values() for figure in figures.flat)
+
+
+def test_a_template_gives_no_answer_away():
+    generation = solve(load(str(ROOT / "problems/generation.yaml")))
+    for line in template(generation, given=True).splitlines():
+        assert not any(told in line for told in ("rows b", "rows c", "<s>, c"))
+    experts = template(solve(load(str(ROOT / "problems/experts.yaml"))))
+    assert "chosen:" in experts and "token1.combined" in experts
+    assert ".expert" not in experts and "columns E1, E2\n" not in experts and "rows E" not in experts
