@@ -68,6 +68,7 @@ ARITHMETIC: dict[str, Callable[..., float]] = {
     "cos_degrees": lambda x: math.cos(math.radians(x)),
     "sin_degrees": lambda x: math.sin(math.radians(x)),
     "max": lambda *x: max(x),
+    "min": lambda *x: min(x),
     "argmax": _argmax,
     "step": lambda x: float(x >= 0),
     "tanh": math.tanh,

@@ -23,8 +23,8 @@ WIDE, ABOVE_0, WHOLE = (-6.0, 6.0), (0.01, 6.0), (-3, 3)
 ARGUMENTS = {
     "plus": [WIDE] * 3, "minus": [WIDE] * 2, "times": [WIDE] * 3, "over": [WIDE, ABOVE_0], "negated": [WIDE],
     "power": [ABOVE_0, WIDE], "exp": [WIDE], "sqrt": [(0.0, 6.0)], "cos_degrees": [(-800.0, 800.0)],
-    "sin_degrees": [(-800.0, 800.0)], "max": [WIDE] * 3, "argmax": [WIDE] * 4, "step": [WIDE], "tanh": [WIDE],
-    "sin": [WIDE], "cos": [WIDE], "ln": [ABOVE_0], "Φ": [WIDE],
+    "sin_degrees": [(-800.0, 800.0)], "max": [WIDE] * 3, "min": [WIDE] * 3, "argmax": [WIDE] * 4, "step": [WIDE],
+    "tanh": [WIDE], "sin": [WIDE], "cos": [WIDE], "ln": [ABOVE_0], "Φ": [WIDE],
 }  # fmt: skip
 TURNS = {"sin", "cos", "sin_degrees", "cos_degrees"}  # neither rise nor fall: their ends need not be those of arguments
 NOISE = 1e-12
