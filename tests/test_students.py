@@ -32,7 +32,8 @@ def test_who_never_rounds_gets_the_exact_figures(name):
 def test_other_habits_give_other_figures():
     one = Habit(rounds=True)
     others = {"rounds": False, "parts": True, "constants": True, "more": 1, "ties": "half-even"}
-    some = [replace(SHIPPED[name], decimals=1) for name in ("abc", "softcap", "gelu", "four-positions", "top-p")]
+    names = ("abc", "softcap", "gelu", "four-positions", "top-p")
+    some = [replace(SHIPPED[name], decimals=decimals) for name in names for decimals in (1, 2)]
     for name, value in others.items():
         other = replace(one, **{name: value})
         assert any(write(exercise, one).used != write(exercise, other).used for exercise in some), name
