@@ -55,7 +55,7 @@ def _given_by(
         marked = marking.steps.get(id)
         has_place = marked is not None and marked.step.shape == step.shape  # for what was written
         if not has_place or isinstance(step, Given):
-            stands[id] = recomputed(step, follows, asked)
+            stands[id] = recomputed(step, follows, asked, problem.show.rule)
         if has_place and id in slips:
             fitting = follow(step, slips[id].written, follows, asked, problem.show.rule)
             yield id, _agreeing(slips[id], fitting, follows)

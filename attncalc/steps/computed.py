@@ -177,9 +177,17 @@ class Reduce(_Computed):
         first, *others = self._bounds_of_slots(operands)
         folded = [first]
         for figures in others:
-            so_far = rounded_or_not(folded[-1], places)
-            folded.append(expr.bounds(FOLDS[self.fold].law(2), [so_far, figures], places))
-        return Bounds(*(np.concatenate(each, axis=1) for each in zip(*folded, strict=True)))
+            folded.append(self._folded(rounded_or_not(folded[-1], places), figures, places))
+        return _beside(folded)
+
+    def running_bounds(self, operands: Sequence[Bounds], own: Bounds, places: int) -> Bounds:
+        """The same of a fold of the starts of rows, where each figure is worked from `own`, the one before it."""
+        first, *others = self._bounds_of_slots(operands)
+        so_far = self._bounds_of_slots([own])[:-1]
+        return _beside([first, *(self._folded(*each, places) for each in zip(so_far, others, strict=True))])
+
+    def _folded(self, so_far: Bounds, figures: Bounds, places: int) -> Bounds:
+        return expr.bounds(FOLDS[self.fold].law(2), [so_far, figures], places)
 
     def working(self, i: int, j: int) -> Working:
         if self.over != "start":
@@ -191,6 +199,10 @@ class Reduce(_Computed):
     def formula(self) -> Expr:
         fold = FOLDS[self.fold]
         return Expr("call", expr.name(fold.names.get(self.over, fold.name)), self.operands[0].symbol)
+
+
+def _beside(columns: Sequence[Bounds]) -> Bounds:
+    return Bounds(*(np.concatenate(each, axis=1) for each in zip(*columns, strict=True)))
 
 
 @dataclass(eq=False, kw_only=True)
