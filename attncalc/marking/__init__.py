@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from attncalc.marking.answers import Answers, answers_of, published
+from attncalc.marking.methods import named
 from attncalc.marking.verdicts import Figure, Marked, Marking, marked
 from attncalc.mechanisms import solve
 from attncalc.problem import Problem
@@ -31,7 +33,9 @@ def mark(problem: Problem, answers: Mapping[str, Any] | None = None) -> Marking:
 def mark_answers(problem: Problem, solution: Solution, answers: Answers, *, printed: bool = False) -> Marking:
     """The same for answers that are read already. Figures that were `printed` elsewhere have as many decimals as each
     step was printed with, unless the problem says how many are asked for."""
-    return marked(solution, answers, problem.show.rule, _printed(problem, solution, answers) if printed else {})
+    places = _printed(problem, solution, answers) if printed else {}
+    marking = marked(solution, answers, problem.show.rule, places)
+    return replace(marking, methods=named(problem, marking, places))
 
 
 def _printed(problem: Problem, solution: Solution, answers: Answers) -> dict[str, int]:

@@ -174,6 +174,11 @@ def _step(
     return Marked(step, written, verdicts, exact, in_full.exact, follows, asked)
 
 
+def figures(written: NDArray[np.object_]) -> Floats:
+    """The values of figures, nan where there is none."""
+    return _figures(written)[0]
+
+
 def _figures(written: NDArray[np.object_]) -> tuple[Floats, Floats]:
     """The values of figures, nan where there is none, and how many decimals each has: ∞ of those that are exact."""
     values = [[np.nan if each is None or each.value is None else each.value for each in row] for row in written]
@@ -211,6 +216,12 @@ def _follows(step: Step, values: Floats, follows: Bounds, units: Floats, asked: 
     more = 10.0**-asked if _made_to_add_up(step, rule) else 0.0
     shorter, half = rounded(np.nan_to_num(values), asked, rule.ties), np.full_like(units, 0.5 * 10.0**-asked)
     return _within(values, follows, units / 2 + more) | _within(shorter, follows, half + more)
+
+
+def follow(step: Step, written: NDArray[np.object_], follows: Bounds, asked: int, rule: Rule) -> Flags:
+    """Which written figures follow, were `step` the one that they were written for."""
+    values, decimals = _figures(written)
+    return _follows(step, values, follows, _units(decimals, asked), asked, rule)
 
 
 def _made_to_add_up(step: Step, rule: Rule) -> bool:
