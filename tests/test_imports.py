@@ -30,6 +30,8 @@ ALLOWED: dict[str, set[str] | None] = {
     "problem": {"errors", "rounding", "show", "steps", "draws"},
     "mechanisms": {"sheet", "solution", "steps", "expr", "rounding", "show", "errors", "problem"},
     "marking": {"problem", "mechanisms", "sheet", "solution", "steps", "expr", "rounding", "show", "errors"},
+    "exercises": {"marking", "mechanisms", "problem", "solution", "steps", "expr", "rounding", "show", "draws",
+                  "errors"},
     "blocks": {"expr"},
     "wording": {"errors", "blocks"},
     "layout": {"solution", "steps", "expr", "blocks", "wording", "rounding", "show", "marking"},

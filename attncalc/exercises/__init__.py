@@ -1,0 +1,1 @@
+"""Exercises: variants of a problem that can be marked fairly, and the sheets that ask for their figures."""
