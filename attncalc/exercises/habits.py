@@ -41,7 +41,7 @@ def habits(rule: Rule) -> list[Habit]:
 
 
 def worked(steps: Iterable[Step], drawn: Many, habit: Habit = EXACT, known: Many | None = None) -> dict[str, Floats]:
-    """What a habit uses for each step, by its id, from the figures of the matrices that are drawn, by path; and those of
+    """What a habit uses for each step, by id, from the figures of the matrices that are drawn, by path, and those of
     `known` steps."""
     figures: dict[str, Floats] = dict(known or {})
     for step in steps:

@@ -76,7 +76,7 @@ def redrawn(source: Source, root: Node, drawn: Mapping[str, Drawn]) -> tuple[Nod
 
 def placed(source: Source, root: Node, path: str, node: Node) -> Node:
     """The file with this node at a path. Raises ProblemError where there is no such place."""
-    place = _place(source, path, node)
+    place, mark = _place(source, path, node), _mark(node)
 
     def put(here: Node | None, rest: Place) -> Node:
         if not rest:
@@ -84,7 +84,7 @@ def placed(source: Source, root: Node, path: str, node: Node) -> Node:
         first, *others = rest
         if isinstance(here, MapNode) and isinstance(first, str) and (len(others) == 0 or first in here.entries):
             old = here.entries.get(first)
-            key = old.key if old else scalar_at(first, 0, 0)
+            key = old.key if old else scalar_at(first, mark.line, mark.column)
             copy = MapNode(here.start)
             copy.entries = {**here.entries, first: Entry(key, put(old and old.value, tuple(others)))}
             return copy
@@ -154,6 +154,10 @@ def _at(root: Node, place: Place) -> Node | None:
     return here
 
 
+def _mark(node: Node) -> Any:
+    return node.start_mark
+
+
 def _size(node: Node) -> tuple[int, int] | None:
     """Rows and columns of what is written out as rows of figures."""
     if not isinstance(node, ListNode) or not node.items:
@@ -165,7 +169,7 @@ def _size(node: Node) -> tuple[int, int] | None:
 def _as_large(node: Node) -> Drawn:
     size = _size(node)
     assert size is not None
-    mark: Any = node.start_mark
+    mark = _mark(node)
     start = scalar_at("", mark.line, mark.column)
     return Drawn(start, Random("integers", None, None, EXAMPLE, *size))
 

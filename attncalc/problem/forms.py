@@ -69,15 +69,16 @@ class Random:
         low, high = self.bounds(rows, columns)
         return int(((high - low) * KINDS[self.of] + 1) ** (rows * columns))
 
-    def values(self, seed: str, name: str, rows: int, columns: int) -> Floats:
-        """The figures that a seed gives the matrix of this name."""
+    def values(self, seed: str, name: str, rows: int, columns: int, times: int = 1) -> Floats:
+        """The figures that a seed gives the matrix of this name, so many times one after the other."""
         parts = KINDS[self.of]
         low, high = self.bounds(rows, columns)
-        drawn = draws.integers(seed, name, low * parts, high * parts, rows * columns)
-        return np.array(drawn, dtype=np.float64).reshape(rows, columns) / parts
+        drawn = draws.integers(seed, name, low * parts, high * parts, times * rows * columns)
+        return np.array(drawn, dtype=np.float64).reshape(times, rows, columns) / parts
 
     def matrix(self, name: str, rows: int, columns: int) -> Matrix:
-        return replace(as_written(self.values(self.seed, name, rows, columns)), drawn=name)
+        (figures,) = self.values(self.seed, name, rows, columns)
+        return replace(as_written(figures), drawn=name)
 
 
 Form: TypeAlias = Identity | Random
