@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from attncalc import expr
 from attncalc.expr import Expr
 from attncalc.rounding import Bounds, Flags, Floats, rounded_or_not
-from attncalc.steps.base import Cell, Numbers, Step, Working
+from attncalc.steps.base import Cell, Numbers, Step, Work, Working
 
 _BY_HAND = 2**20  # products; beyond it nobody follows a matrix product figure by figure, and BLAS may sum as it likes
 
@@ -29,9 +29,9 @@ class _Computed(Step):
         """What stands in each slot of the law, cell by cell: arrays that broadcast to n × m."""
         raise NotImplementedError
 
-    def recomputed(self, operands: Sequence[Floats]) -> Floats:
+    def recomputed(self, operands: Sequence[Floats], work: Work = expr.evaluate) -> Floats:
         with np.errstate(all="ignore"):
-            return np.asarray(expr.evaluate(self._law(), self._slots(operands)))
+            return np.asarray(work(self._law(), self._slots(operands)))
 
     def exact_from(self, operands: Sequence[Floats], exact: Sequence[Flags]) -> Flags:
         with np.errstate(all="ignore"):
@@ -85,9 +85,11 @@ class Map(_Computed):
         """Whether row i is the first operand's."""
         return self.where is not None and not self.where[i, 0]
 
-    def recomputed(self, operands: Sequence[Floats]) -> Floats:
-        result = super().recomputed(operands)
-        return result if self.where is None else np.where(self.where, result, operands[0])
+    def recomputed(self, operands: Sequence[Floats], work: Work = expr.evaluate) -> Floats:
+        result = super().recomputed(operands, work)
+        if self.where is None:
+            return result
+        return np.where(self.where.reshape(self.where.shape + (1,) * (result.ndim - 2)), result, operands[0])
 
     def exact_from(self, operands: Sequence[Floats], exact: Sequence[Flags]) -> Flags:
         flags = super().exact_from(operands, exact)
@@ -149,13 +151,13 @@ class Reduce(_Computed):
             return [cells[k, None, :] for k in range(cells.shape[0])]
         return [cells[:, k, None] for k in range(cells.shape[1])]
 
-    def recomputed(self, operands: Sequence[Floats]) -> Floats:
+    def recomputed(self, operands: Sequence[Floats], work: Work = expr.evaluate) -> Floats:
         if self.over != "start":
-            return super().recomputed(operands)
+            return super().recomputed(operands, work)
         first, *others = self._slots(operands)
         folded = [first]
         for figures in others:
-            folded.append(np.asarray(expr.evaluate(FOLDS[self.fold].law(2), [folded[-1], figures])))
+            folded.append(np.asarray(work(FOLDS[self.fold].law(2), [folded[-1], figures])))
         return np.concatenate(folded, axis=1)
 
     def exact_from(self, operands: Sequence[Floats], exact: Sequence[Flags]) -> Flags:
@@ -221,8 +223,10 @@ class Contract(_Computed):
         a, b = self.operands
         return a.values.size * b.shape[1] > _BY_HAND
 
-    def recomputed(self, operands: Sequence[Floats]) -> Floats:
-        return operands[0] @ operands[1] if self._is_large else super().recomputed(operands)
+    def recomputed(self, operands: Sequence[Floats], work: Work = expr.evaluate) -> Floats:
+        if self._is_large and operands[0].ndim == operands[1].ndim == 2:
+            return operands[0] @ operands[1]
+        return super().recomputed(operands, work)
 
     def exact_from(self, operands: Sequence[Floats], exact: Sequence[Flags]) -> Flags:
         if not self._is_large:
