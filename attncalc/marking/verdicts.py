@@ -228,6 +228,9 @@ def _within(values: Floats, bounds: Bounds, slack: Floats | float) -> Flags:
 
 
 def _made_to_add_up(step: Step, rule: Rule) -> bool:
+    """Whether its figures are weights that may have been made to add up to 1, or copies of some."""
+    if isinstance(step, Arrange):
+        return any(_made_to_add_up(each, rule) for each in step.copied)
     return step.rows_sum_to_one and rule.weights == "sum-to-one"
 
 
