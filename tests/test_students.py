@@ -43,7 +43,7 @@ def test_other_habits_give_other_figures():
 def test_nobody_is_told_slip_for_rounding_or_not(seed):
     report = run(3500, 1000 * seed, each=1)
     assert not report.wrong, "\n".join(report.wrong[:5])
-    assert report.verdicts["follows"] > 100 and report.verdicts["correct"] > 1000
+    assert report.verdicts["follows"] > 20 and report.verdicts["correct"] > 1000
 
 
 @pytest.mark.parametrize("seed", range(1, 3))
@@ -117,6 +117,25 @@ def test_a_figure_that_every_honest_habit_gives_stands_for_itself_alone():
         marking = mark_answers(problem, solution, answers_of({**written, "output": output}, solution))
         assert marking.steps["x"].verdicts.tolist() == [["slip", "correct"]]
         assert marking.steps["output"].verdicts.tolist() == [[verdict]]
+
+
+@pytest.mark.parametrize("written", ["-3.9", "-3.3", "-5.0"])
+def test_the_logarithm_of_what_is_0_once_it_is_rounded_may_be_far_below_0(written):
+    """0.02 is written 0.0, and ln 0.02 = -3.9; but no figure that rounds to 0.0 has a logarithm of -2."""
+    problem = parse(b"kind: loss\nprobabilities: [0.02]\nshow: {decimals: 1}\n")
+    solution = solve(problem)
+    (log,) = (id for id in solution.steps if id.endswith("log_probabilities"))
+    given = solution.steps[log].operands[0].id
+    for figure, verdicts in ((written, {"correct", "follows"}), ("-2.0", {"slip"})):
+        marking = mark_answers(problem, solution, answers_of({given: ["0.0"], log: [figure]}, solution))
+        assert marking.steps[log].verdicts[0, 0] in verdicts
+
+
+def test_a_copy_of_a_weight_lies_where_the_weight_does():
+    """0.333 that was made 0.334 to add up to 1, and is copied as 0.334, may be used as 0.333."""
+    exercise = Exercise("copy", "kind: loss\nlogits: [[1, 1, 1]]\ntargets: [0]\n", 2, {"weights": "sum-to-one"})
+    for to_one in ("used", "written"):
+        assert verdicts_of(exercise, Habit(rounds=True, to_one=to_one)).is_right
 
 
 # Somebody's steps and none of the others
