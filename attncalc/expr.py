@@ -318,7 +318,8 @@ def bounds(expr: Expr, figures: Sequence[Bounds], places: int) -> Bounds:
 def _bounds(operation: Operation, parts: Sequence[Bounds]) -> Bounds:
     low, high = operation.bounds([(each.low, each.high) for each in parts])
     value = operation.evaluate(each.value for each in parts)
-    hidden = np.isneginf(value)  # is hidden, whatever else is added; what is left undefined, as ∞ - ∞, may be anything
+    # What is hidden stays so, whatever else is added, but ln 0 is not; what is undefined, as ∞ - ∞, may be anything.
+    hidden = np.isneginf(value) & np.any(np.broadcast_arrays(*(np.isneginf(each.value) for each in parts)), axis=0)
     low = np.where(hidden | np.isnan(low), -np.inf, low)
     return Bounds(low, value, np.where(hidden, -np.inf, np.where(np.isnan(high), np.inf, high)))
 

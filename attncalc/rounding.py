@@ -174,7 +174,7 @@ def rounded_or_not(bounds: Bounds, places: int) -> Bounds:
     where the figure has no more decimals than that."""
     low, value, high = (np.asarray(each, dtype=np.float64) for each in bounds)
     unit = 1 / _units(places)
-    whole = fits(value, places)
+    whole = fits(value, places) & np.isfinite(value)
     with np.errstate(invalid="ignore", over="ignore"):
         # What lies about a whole number of units, at most half a unit from it, is rounded to that number; to more
         # decimals, by less.

@@ -367,8 +367,8 @@ def _beyond(marking: Marking, place: Place, rng: random.Random) -> str | None:
     step = marking.steps[id]
     unit = 10.0**-step.places
     low, exact, high = step.follows.low[i, j], step.exact[i, j], step.follows.high[i, j]
-    if step.verdicts[i, j] == "":
-        return None
+    if step.verdicts[i, j] == "" or max(abs(x) for x in (low, exact, high, 0.0) if math.isfinite(x)) > 1e9:
+        return None  # float64 has no digits left for a few units
     if exact == -math.inf:
         return text_of_figure(rng.randint(-300, 300) / 100, step.places) if high == -math.inf else None
     least, most = min(low, exact), max(high, exact)

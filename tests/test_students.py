@@ -119,6 +119,25 @@ def test_a_figure_that_every_honest_habit_gives_stands_for_itself_alone():
         assert marking.steps["output"].verdicts.tolist() == [[verdict]]
 
 
+@pytest.mark.parametrize("written", ["-3.9", "-3.3", "-5.0"])
+def test_the_logarithm_of_what_is_0_once_it_is_rounded_may_be_far_below_0(written):
+    """0.02 is written 0.0, and ln 0.02 = -3.9; but no figure that rounds to 0.0 has a logarithm of -2."""
+    problem = parse(b"kind: loss\nprobabilities: [0.02]\nshow: {decimals: 1}\n")
+    solution = solve(problem)
+    (log,) = (id for id in solution.steps if id.endswith("log_probabilities"))
+    given = solution.steps[log].operands[0].id
+    for figure, verdicts in ((written, {"correct", "follows"}), ("-2.0", {"slip"})):
+        marking = mark_answers(problem, solution, answers_of({given: ["0.0"], log: [figure]}, solution))
+        assert marking.steps[log].verdicts[0, 0] in verdicts
+
+
+def test_a_copy_of_a_weight_lies_where_the_weight_does():
+    """0.333 that was made 0.334 to add up to 1, and is copied as 0.334, may be used as 0.333."""
+    exercise = Exercise("copy", "kind: loss\nlogits: [[1, 1, 1]]\ntargets: [0]\n", 2, {"weights": "sum-to-one"})
+    for to_one in ("used", "written"):
+        assert verdicts_of(exercise, Habit(rounds=True, to_one=to_one)).is_right
+
+
 # Somebody's steps and none of the others
 
 

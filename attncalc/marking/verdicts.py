@@ -256,6 +256,10 @@ def _stand(marked: Marked, instead: Bounds, rule: Rule) -> Bounds:
     moved = _moved(step, follows, asked, rule)
     low = np.minimum(low, np.clip(instead.low + moved, low - moved, None))
     high = np.maximum(high, np.clip(instead.high - moved, None, high + moved))
+    if isinstance(step, Arrange):  # a copy is what it was copied from, however that lies
+        with np.errstate(invalid="ignore"):
+            copied = np.abs(values - follows.value) <= TIE * units
+        low, high = np.where(copied, follows.low, low), np.where(copied, follows.high, high)
     return Bounds(low, value, high)
 
 
