@@ -35,6 +35,11 @@ def exercise(
         Literal["shapes"] | None,
         typer.Option("--ask", metavar="shapes", help="Ask for the shape of each matrix as well."),
     ] = None,
+    concepts: Annotated[
+        str | None,
+        typer.Option("--concepts", metavar="WHICH",
+                     help="Add questions in words: all, so many of them, or by name (scale,heads)."),
+    ] = None,
     key: Annotated[bool, typer.Option("--key", help="Print the key instead: the worked solutions.")] = False,
     marks: Annotated[
         str | None, typer.Option("--marks", metavar="4,6", help="What each question is worth.")
@@ -58,6 +63,7 @@ def exercise(
     from attncalc.cli.output import PAPER, language, said, write
     from attncalc.errors import UsageError
     from attncalc.exercises.blanks import hidden
+    from attncalc.layout.concepts import in_words
     from attncalc.layout.exercise import Exercise, Head, as_document, lay_sheet
 
     if format not in FORMATS:
@@ -76,7 +82,9 @@ def exercise(
             solution, each.show, each.kind, each.title, asked, shapes=ask == "shapes", given_alone=level == 1,
             worth=points,
         ))  # fmt: skip
-    sheet = lay_sheet(questions, Head(title, course, date), language(lang, read[0], PAPER))
+    spoken = language(lang, read[0], PAPER)
+    added = in_words(questions, spoken, concepts) if concepts is not None else ()
+    sheet = lay_sheet(questions, Head(title, course, date), spoken, added)
     document = as_document(sheet, key=key)
     write(formats.render(format, document, **said(math=math)), output)
 
