@@ -93,6 +93,8 @@ def test_there_are_concepts_enough_and_their_order_is_that_of_the_table() -> Non
         ("swiglu", {"feed-forward"}, {"activation"}),
         ("large-scores", {"weights"}, {"constant"}),
         ("padding-left", {"infinity"}, {"weights"}),
+        ("mask-before-after", set(), {"weights"}),
+        ("query-mask", {"infinity"}, {"weights"}),
         ("why-scale-not", {"weights"}, {"scale"}),
     ],
 )
@@ -284,8 +286,8 @@ def test_a_question_in_words_has_room_to_write_and_its_sheet_no_answer(lang: str
 
 def test_a_question_says_which_problem_it_is_about_where_there_are_several() -> None:
     titles = ["".join(map(str, each.title.parts)) for each in in_words([exercise("abc"), exercise("gqa")], "en", "all")]
-    assert "Scaling (question 1)" in titles
-    assert "Several heads (question 2)" in titles
+    assert "Scaling (on question 1)" in titles
+    assert "Several heads (on question 2)" in titles
     assert not any("question" in str(each.title.parts) for each in in_words([exercise("abc")], "en", "all"))
 
 

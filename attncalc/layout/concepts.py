@@ -65,10 +65,10 @@ class Facts:
 
     @cached_property
     def weights(self) -> Step | None:
-        """The largest weights that were worked, where every row adds up to 1: no query is left with nothing to see."""
+        """The largest weights that softmax gives, where no query is left with nothing to see, or with no output."""
         found = [step for step in self.of("weights") if step.operands and step.rows_sum_to_one]
         largest = max(found, key=lambda step: step.values.size, default=None)
-        if largest is None or largest.shape[1] < 2:
+        if largest is None or largest.shape[1] < 2 or self.notes("mask", "on_weights") or self.notes("query_mask"):
             return None
         return largest if (largest.values > 0).any(axis=1).all() else None
 
