@@ -312,6 +312,11 @@ def bounds(expr: Expr, figures: Sequence[Bounds], places: int) -> Bounds:
         for k, other in enumerate(others):
             first = _bounds(operation, [rounding.rounded_or_not(first, places) if k else first, other])
         return first
+    if expr.op == "over" and is_constant(arguments[1]) and arguments[1].op not in LEAVES:
+        # Somebody may take × 0.577 for / √3.
+        inverse = rounding.constant_bounds(1 / evaluate(arguments[1], ()), places)
+        over, times = _bounds(operation, parts), _bounds(OPERATIONS["times"], [parts[0], inverse])
+        return Bounds(np.minimum(over.low, times.low), over.value, np.maximum(over.high, times.high))
     return _bounds(operation, parts)
 
 

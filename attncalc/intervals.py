@@ -53,7 +53,10 @@ def quotient(bounds: Sequence[Interval]) -> Interval:
         to = np.where(within | (low == 0), np.inf, 1 / low)
     found = _product_of_two(dividend, (from_, to))
     nothing = zero & (np.asarray(dividend[0]) == 0) & (np.asarray(dividend[1]) == 0)
-    return np.where(nothing, 0.0, found[0]), np.where(nothing, 0.0, found[1])
+    unknown = (np.isinf(dividend[0]) | np.isinf(dividend[1])) & (np.isinf(low) | np.isinf(high))
+    ends = (np.where(unknown, end, found_) for end, found_ in zip((-np.inf, np.inf), found, strict=True))
+    least, most = (np.where(nothing, 0.0, end) for end in ends)
+    return least, most
 
 
 def power(bounds: Sequence[Interval]) -> Interval:

@@ -125,6 +125,8 @@ def apportioned(values: Floats, places: int, ties: str = "half-up") -> Floats:
     scale = _units(places)
     result = rounded(values, places, ties)
     for i, row in enumerate(values):
+        if not np.isfinite(row).all():
+            continue
         size = row * scale
         floor = np.floor(size + TIE)
         rest = np.round(np.maximum(size - floor, 0), 9)  # to TIE, so that equal remainders are equal
@@ -170,28 +172,24 @@ def fits(values: Floats, places: int, noise: float = NOISE) -> Flags:
 
 
 def rounded_or_not(bounds: Bounds, places: int) -> Bounds:
-    """Where figures may lie that may have been rounded to `places` decimals, or more, or not: half a unit further, but
-    where the figure has no more decimals than that."""
+    """Where figures may lie that may have been rounded to `places` decimals, or to one more, or not: rounding keeps
+    their order, so that the ends are the ends rounded. A tie may have gone either way."""
     low, value, high = (np.asarray(each, dtype=np.float64) for each in bounds)
     unit = 1 / _units(places)
-    whole = fits(value, places) & np.isfinite(value)
+    whole = fits(value, places) & (low == high)  # nobody rounds it
     with np.errstate(invalid="ignore", over="ignore"):
-        # What lies about a whole number of units, at most half a unit from it, is rounded to that number; to more
-        # decimals, by less.
-        more = unit / 20
-        down = np.minimum(np.floor(low / unit + 0.5 + TIE) * unit, np.where(low < value, low - more, low))
-        up = np.maximum(np.ceil(high / unit - 0.5 - TIE) * unit, np.where(high > value, high + more, high))
-        down, up = np.where(whole, down, low - unit / 2), np.where(whole, up, high + unit / 2)
-    return Bounds(down, value, up)
+        down = np.minimum(np.ceil(low / unit - 0.5 - TIE) * unit, low - unit / 20)
+        up = np.maximum(np.floor(high / unit + 0.5 + TIE) * unit, high + unit / 20)
+    return Bounds(np.where(whole, low, down), value, np.where(whole, high, up))
 
 
 def constant_bounds(value: float, places: int) -> Bounds:
-    """Where a constant may lie that is used as it is, or with `places` decimals or more; whole, or too small to show,
-    it is used as it is."""
-    half = 0.5 / _units(places)
-    if is_whole(value, places) or abs(value) < half:
-        half = 0.0
-    return Bounds(value - half, value, value + half)
+    """Where a constant may lie that is used as it is, or with `places` decimals or one more; whole, or too small to
+    show, it is used as it is."""
+    if is_whole(value, places) or abs(value) < 0.5 / _units(places):
+        return Bounds(value, value, value)
+    low, _, high = rounded_or_not(Bounds(value, value, value), places)
+    return Bounds(float(low), value, float(high))
 
 
 def printed(figures: Figures, rule: Rule) -> Floats:
@@ -234,7 +232,9 @@ def digits(values: Floats, places: int) -> Texts:
         large = np.abs(values) * _units(places) > 2.0**53
     for place in zip(*np.nonzero(large), strict=True):  # more digits than float64 holds: those of its shortest decimal
         value = float(values[place])
-        texts[place] = MINUS_INFINITY if value == -np.inf else f"{Decimal(repr(value)):.{places}f}"
+        infinite = MINUS_INFINITY if value < 0 else "∞"
+        texts[place] = f"{Decimal(repr(value)):.{places}f}" if np.isfinite(value) else infinite
+    texts[np.isnan(values)] = "?"  # what written figures give may be no figure: ∞/∞
     return texts
 
 

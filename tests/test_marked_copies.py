@@ -37,7 +37,7 @@ def test_a_copy_of_what_was_not_written_is_not_half_a_unit_off_twice(base: int, 
     assert [each.verdict for each in marking.figures] == ["correct", "correct", said, "correct"]
 
 
-@pytest.mark.parametrize(("figure", "said"), [("2.484", "correct"), ("2.49", "follows"), ("2.50", "slip")])
+@pytest.mark.parametrize(("figure", "said"), [("2.484", "correct"), ("2.49", "follows"), ("2.500", "slip")])
 def test_weights_that_were_not_written_may_have_been_made_to_add_up(figure: str, said: str) -> None:
     problem = parse(WEIGHTS.encode())
     assert mark(problem, {"O": [[figure]]}).steps["O"].verdicts[0, 0] == said

@@ -87,7 +87,7 @@ def said(**options: Any) -> dict[str, Any]:
 
 def write(text: str, output: Path | None, pager: Screen | None = None) -> None:
     """To standard output, or to a file, whole or not at all; what is longer than the screen `pager`, to a pager."""
-    data = text.encode("utf-8")
+    data = text.encode("utf-8", "backslashreplace")  # a file's name may be no UTF-8
     if pager and pager.terminal and _rows(text, pager.columns) >= pager.lines and _paged(data):
         return
     if output is None:

@@ -65,7 +65,7 @@ def painted(lines: Sequence[str], terminal: bool) -> str:
     """The lines for a terminal, or for something else, which has colour only where FORCE_COLOR asks for it."""
     no_color = True if os.environ.get("CLICOLOR") == "0" and not os.environ.get("FORCE_COLOR") else None
     page = _Page(terminal)
-    console = Console(file=page, no_color=no_color, legacy_windows=False)
+    console = Console(file=page, width=80, no_color=no_color, legacy_windows=False)  # lines are folded already
     console.print(Segments(_segments(lines)), soft_wrap=True, end="")
     return page.getvalue()
 

@@ -84,7 +84,7 @@ class Page:
         for i, j in np.argwhere(near & np.isfinite(values)).tolist():
             pattern, cells = step.working(i, j)
             operands_ = [self.text(cell) for cell in cells]
-            if rounding.MINUS_INFINITY not in operands_:
+            if all(np.isfinite(cell.value) for cell in cells):
                 near[i, j] = expr.rational(pattern, [*map(Fraction, operands_)]) == Fraction(texts[i, j])
         return near
 

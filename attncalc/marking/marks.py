@@ -36,7 +36,7 @@ def _score(marking: Marking, id: str, worth: Fraction, follows: Fraction) -> Sco
     if marked is None:
         return Score(id, Fraction(0), marking.solution.steps[id].values.size, Fraction(0), worth)
     figures = int(np.count_nonzero(marked.verdicts != ""))
-    rest = marking.from_slips[id] & (marked.verdicts == FOLLOWS)
+    rest = marked.from_slips
     whole = np.isin(marked.verdicts, [CORRECT, IMPRECISE, FOLLOWS]) & ~rest
     earned = int(np.count_nonzero(whole)) + follows * int(np.count_nonzero(rest))
     return Score(id, earned, figures, worth * earned / figures if figures else Fraction(0), worth)

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from attncalc.marking.catalogue import CATALOGUE, Way
-from attncalc.marking.verdicts import BLANK, SLIP, Marked, Marking, figures, follow, followed, recomputed
+from attncalc.marking.standing import followed, recomputed, values_of
+from attncalc.marking.verdicts import BLANK, SLIP, Marked, Marking, follow
 from attncalc.problem import Problem
 from attncalc.rounding import Bounds, Flags, Floats, fits
 from attncalc.solution import Solution
@@ -81,10 +82,10 @@ def _agreeing(marked: Marked, fitting: Flags, follows: Bounds) -> Flags:
 def _chances(marked: Marked, follows: Bounds) -> Floats:
     """How many of the figures that are no further from the right one than what was written lie in these bounds too;
     where one is hidden and the other is not, one of two. Where all are whole numbers, so would others be."""
-    written, right = figures(marked.written), marked.follows.value
+    written, right = values_of(marked.written)[0], marked.follows.value
     known = np.concatenate([each[np.isfinite(each)] for each in (written, right)])
     places = next((d for d in range(marked.places) if fits(known, d).all()), marked.places)
-    with np.errstate(invalid="ignore"):
+    with np.errstate(all="ignore"):
         off, wide = np.abs(written - right), follows.high - follows.low
         shares = (wide * 10.0**places + 1) / (2 * off * 10.0**places + 1)
     return np.where(np.isfinite(shares), np.minimum(shares, 1.0), 0.5)

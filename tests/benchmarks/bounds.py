@@ -25,7 +25,8 @@ from students import Exercise, Habit, exercises, shipped, write
 
 from attncalc.errors import AttncalcError
 from attncalc.marking.answers import Answers
-from attncalc.marking.verdicts import followed, marked
+from attncalc.marking.standing import followed
+from attncalc.marking.verdicts import marked
 from attncalc.rounding import Bounds
 from attncalc.steps import Arrange, Given, Step
 

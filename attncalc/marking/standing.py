@@ -1,0 +1,117 @@
+"""What stands for each step in the steps after it: what was written, or what follows from what was written before."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attncalc.rounding import TIE, Bounds, Flags, Floats, Rule, rounded, rounded_or_not
+from attncalc.steps import Arrange, Given, Step
+
+Writings = NDArray[np.object_]  # of Written | None, n × m
+
+
+class Standing:
+    """What stands for the steps so far, by id, n × m each; `asked` are the decimals that are asked for of each."""
+
+    def __init__(self, asked: Mapping[str, int], rule: Rule) -> None:
+        self.asked, self.rule = asked, rule
+        self.bounds: dict[str, Bounds] = {}
+        self._in_copies: dict[str, Bounds] = {}
+
+    def copy(self) -> Standing:
+        other = Standing(self.asked, self.rule)
+        other.bounds, other._in_copies = dict(self.bounds), dict(self._in_copies)
+        return other
+
+    def operands(self, step: Step) -> list[Bounds]:
+        """What a step is worked from. A copy of figures that were not written is as near to what they follow from as
+        they: none is off by half a unit twice."""
+        alike = [isinstance(step, Arrange) and self.asked[each.id] == self.asked[step.id] for each in step.operands]
+        return [(self._in_copies if same else self.bounds)[each.id]
+                for each, same in zip(step.operands, alike, strict=True)]  # fmt: skip
+
+    def follows(self, step: Step) -> Bounds:
+        """Where its figures lie by honest habits."""
+        return followed(step, self.operands(step), self.asked[step.id])
+
+    def instead(self, step: Step) -> Bounds:
+        """What stands for a step, or for a figure of it, that was not written."""
+        follows = followed(step, [self.bounds[each.id] for each in step.operands], self.asked[step.id])
+        return recomputed(step, follows, self.asked[step.id], self.rule)
+
+    def leave_out(self, step: Step) -> None:
+        """Takes account of a step that was not written."""
+        asked = self.asked[step.id]
+        self.bounds[step.id] = self.instead(step)
+        # Rounded to the decimals of a copy it would be the copy.
+        kept = asked if may_add_up(step, self.rule) else asked + 1
+        self._in_copies[step.id] = recomputed(step, self.follows(step), kept, self.rule)
+
+    def put(self, id: str, bounds: Bounds) -> None:
+        """Takes account of a step that was written."""
+        self.bounds[id] = self._in_copies[id] = bounds
+
+
+def followed(step: Step, operands: list[Bounds], places: int) -> Bounds:
+    """Where a step's figures lie, from what stands for its operands; those of the solution where nothing follows, as
+    from an id that the vocabulary has not."""
+    try:
+        return step.bounds(operands, places)
+    except (IndexError, ValueError):
+        return Bounds(step.values, step.values, step.values)
+
+
+def recomputed(step: Step, follows: Bounds, places: int, rule: Rule) -> Bounds:
+    """What stands for a step that was not written: it may have been rounded, or made to add up to 1. A copy was not."""
+    if isinstance(step, Given | Arrange):
+        return follows
+    low, value, high = rounded_or_not(follows, places)
+    unit = moved(step, follows, places, rule)
+    return Bounds(np.minimum(low, follows.low - unit), value, np.maximum(high, follows.high + unit))
+
+
+def may_add_up(step: Step, rule: Rule) -> bool:
+    """Whether its figures are weights that may have been made to add up to 1, or copies of some."""
+    if isinstance(step, Arrange):
+        return any(may_add_up(each, rule) for each in step.copied)
+    return step.rows_sum_to_one and rule.weights == "sum-to-one"
+
+
+def moved(step: Step, follows: Bounds, asked: int, rule: Rule) -> Floats:
+    """How much further from what they follow from weights may be that were made to add up to 1: a unit; none where that
+    is 0, as of a hidden key, or 1."""
+    may_be = may_add_up(step, rule) & (follows.high > 0) & (follows.value < 1)
+    return np.where(may_be, 10.0**-asked, 0.0)
+
+
+def values_of(written: Writings) -> tuple[Floats, Floats]:
+    """The values of figures, nan where there is none, and how many decimals each has: ∞ of those that are exact."""
+    values = [[np.nan if each is None or each.value is None else each.value for each in row] for row in written]
+    decimals = [[np.inf if each is None or each.decimals is None else each.decimals for each in row] for row in written]
+    return np.array(values, dtype=np.float64), np.array(decimals, dtype=np.float64)
+
+
+def as_shown(values: Floats, decimals: Floats, asked: int) -> Floats:
+    """Figures that are exact, as √2, as they would be written with so many decimals; the others as they are."""
+    is_exact = np.isinf(decimals) & np.isfinite(values)
+    return np.where(is_exact, rounded(np.where(is_exact, values, 0.0), asked), values)
+
+
+def within(values: Floats, bounds: Bounds, slack: Floats | float) -> Flags:
+    """Which figures lie within bounds, or no further from them than `slack`."""
+    with np.errstate(invalid="ignore"):
+        noise = TIE * slack + 1e-12 * np.where(np.isfinite(values), np.abs(values), 0.0)
+        inside = (values >= bounds.low - slack - noise) & (values <= bounds.high + slack + noise)
+    return np.asarray(inside | (values == bounds.value))  # -∞ too
+
+
+def chosen(where: Flags, bounds: Bounds, others: Bounds) -> Bounds:
+    """These bounds where it is said, and others elsewhere."""
+    return Bounds(*(np.where(where, each, other) for each, other in zip(bounds, others, strict=True)))
+
+
+def exactly(values: Floats) -> Bounds:
+    return Bounds(values, values, values)
