@@ -89,13 +89,20 @@ class Judge:
         given = [step.matrix for step in self.steps.values() if isinstance(step, Given)]
         return {m.drawn: (m.values.shape[0], m.values.shape[1]) for m in given if m.drawn}
 
-    def consider(self, drawn: Many) -> None:
-        """Take up the known wrong methods that these draws can be asked about: those that give other digits to some."""
+    def consider(self, drawn: Many, examples: Iterable[Problem]) -> None:
+        """Take up the known wrong methods that these draws can be asked about: those that give other digits to some.
+
+        Each goes the way of that example in which it changes most: not every one can be gone in all, as where the
+        scores of a row add up to 0.
+        """
         batch = self._batch(drawn)
         batch = batch.only(self._first_failing(batch, self._plain_tests) == "")
+        exact = [problem.with_show(rounding="exact") for problem in examples] if batch.size else []
+        solved = [(problem, solve(problem)) for problem in exact]
         found = []
-        for key, method in CATALOGUE.items() if batch.size else ():
-            wrong = self._way(key, method(self._problem, self.solution))
+        for key, method in CATALOGUE.items() if solved else ():
+            ways = (self._way(key, method(*each), each[1]) for each in solved)
+            wrong = max(ways, key=lambda way: len(way.steps))
             if wrong.asked and np.mean(~self._gives_the_same(wrong, batch)) > RARE:
                 found.append(wrong)
         self._wrong = tuple(found)
@@ -184,13 +191,13 @@ class Judge:
             other |= (here[asked] != there[asked]).any(axis=0)
         return other
 
-    def _way(self, key: str, way: Mapping[str, Step]) -> Wrong:
+    def _way(self, key: str, way: Mapping[str, Step], solution: Solution) -> Wrong:
         """What of a wrong way is other than on the right one, and leads to what is asked."""
         comparable = [id for id in self.asked if id in way and way[id].shape == self.steps[id].shape]
         needed = _leading_to(way, comparable)
         other: dict[str, Step] = {}
         for id, step in way.items():
-            is_other = step is not self.steps.get(id) or any(operand.id in other for operand in step.operands)
+            is_other = step is not solution.steps.get(id) or any(operand.id in other for operand in step.operands)
             if id in needed and is_other:
                 other[id] = step
         return Wrong(key, tuple(other.values()), tuple(other[id] for id in comparable if id in other))

@@ -25,10 +25,11 @@ from attncalc.steps import Given
 # Why draws are refused that would do by themselves.
 REPEATED, OTHER_STEPS = "repeated", "other_steps"
 SMALL = 20_000  # draws that there may be at most: all of them are judged, and counted
-TRIES = 20_000  # draws for one variant; where none of so many will do, there are too few
+TRIES = 10_000  # draws for one variant; where none of so many will do, there are too few
 _TOGETHER = 32  # variants that are drawn together
 _BATCH = 256  # draws that are judged together
 _TIMES = 8  # that a matrix is drawn for each draw, as the first of them may be degenerate by itself
+_EXAMPLES = 3  # that the ways of wrong methods are found in
 _PROBE = 512  # draws that tell which wrong methods can be asked about
 
 
@@ -72,7 +73,8 @@ class _Source:
             if path not in self.shapes:
                 raise UsageError(f"draw.{path}: the solution has no use for it", "leave it out of draw")
         self.count = prod(form.count(*self.shapes[path]) for path, form in self.forms.items())
-        self.judge.consider(self.draws([f"probe/{k}" for k in range(_PROBE)]))
+        probes = [f"probe/{k}" for k in range(_PROBE)]
+        self.judge.consider(self.draws(probes), map(template.example, probes[:_EXAMPLES]))
 
     def draws(self, seeds: Sequence[str]) -> Many:
         """What each seed draws: for each matrix the first that is fit by itself."""

@@ -33,7 +33,7 @@ class Drawn(MapNode):
 
     __slots__ = ("form",)
 
-    def __init__(self, start: yaml.Event, form: Random) -> None:
+    def __init__(self, start: Any, form: Random) -> None:
         super().__init__(start)
         self.form = form
 
