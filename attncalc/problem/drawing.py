@@ -85,8 +85,13 @@ def placed(source: Source, root: Node, path: str, node: Node) -> Node:
         if isinstance(here, MapNode) and isinstance(first, str) and (len(others) == 0 or first in here.entries):
             old = here.entries.get(first)
             key = old.key if old else scalar_at(first, mark.line, mark.column)
+            entry = Entry(key, put(old and old.value, tuple(others)))
             copy = MapNode(here.start)
-            copy.entries = {**here.entries, first: Entry(key, put(old and old.value, tuple(others)))}
+            for name, other in here.entries.items():
+                if name == "draw" and not old:  # what it says of a matrix gives way to the matrix
+                    copy.entries[first] = entry
+                copy.entries[name] = other
+            copy.entries[first] = entry
             return copy
         if isinstance(here, ListNode) and isinstance(first, int) and first < len(here.items):
             items = ListNode(here.start)
