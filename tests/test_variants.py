@@ -313,7 +313,24 @@ def test_a_file_with_nothing_to_draw() -> None:
         template(b"kind: positions\nlength: 3\nwidth: 2\n")
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "problems").glob("*.yaml")), ids=lambda path: path.stem)
+each_problem = pytest.mark.parametrize("path", sorted((ROOT / "problems").glob("*.yaml")), ids=lambda path: path.stem)
+
+
+@each_problem
+@pytest.mark.filterwarnings("error")
+def test_every_problem_can_be_drawn_from_or_says_why_not(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(drawing, "TRIES", 100)
+    try:
+        (variant,) = variants(load_template(path), ["a"], "s", results)
+    except ProblemError as error:
+        assert error.what == "there is nothing to draw"
+    except UsageError as error:
+        assert error.hint == "draw from more numbers, or ask for fewer figures or decimals"
+    else:
+        assert variant.solution.steps.keys() == solve(load_template(path).problem).steps.keys()
+
+
+@each_problem
 def test_a_file_is_written_anew_as_it_was(path: Path) -> None:
     text = path.read_text("utf-8")
     root = compose(Source(path.name, text))

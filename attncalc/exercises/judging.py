@@ -98,11 +98,12 @@ class Judge:
         """
         batch = self._batch(drawn)
         batch = batch.only(self._first_failing(batch, self._plain_tests) == "")
-        exact = [problem.with_show(rounding="exact") for problem in examples] if batch.size else []
+        exact = [self._problem, *(problem.with_show(rounding="exact") for problem in examples)]
         solved = [(problem, solve(problem)) for problem in exact]
+        alike = [(problem, solution) for problem, solution in solved if solution.steps.keys() == self.steps.keys()]
         found = []
-        for key, method in CATALOGUE.items() if solved else ():
-            ways = (self._way(key, method(*each), each[1]) for each in solved)
+        for key, method in CATALOGUE.items() if batch.size else ():
+            ways = (self._way(key, method(*each), each[1]) for each in alike)
             wrong = max(ways, key=lambda way: len(way.steps))
             if wrong.asked and np.mean(~self._gives_the_same(wrong, batch)) > RARE:
                 found.append(wrong)
@@ -196,10 +197,10 @@ class Judge:
         """What of a wrong way is other than on the right one, and leads to what is asked."""
         comparable = [id for id in self.asked if id in way and way[id].shape == self.steps[id].shape]
         needed = _leading_to(way, comparable)
+        right = {step.id for step in self._needed if way.get(step.id) is solution.steps[step.id]}
         other: dict[str, Step] = {}
         for id, step in way.items():
-            is_other = step is not solution.steps.get(id) or any(operand.id in other for operand in step.operands)
-            if id in needed and is_other:
+            if id in needed and (id not in right or any(operand.id in other for operand in step.operands)):
                 other[id] = step
         return Wrong(key, tuple(other.values()), tuple(other[id] for id in comparable if id in other))
 
