@@ -44,11 +44,12 @@ def worked(steps: Iterable[Step], drawn: Many, habit: Habit = EXACT, known: Many
     """What a habit uses for each step, by id, from the figures of the matrices that are drawn, by path, and those of
     `known` steps."""
     figures: dict[str, Floats] = dict(known or {})
-    for step in steps:
-        if isinstance(step, Given):
-            figures[step.id] = drawn.get(step.matrix.drawn, step.values[..., None])
-        else:
-            figures[step.id] = _used(step, [figures[operand.id] for operand in step.operands], habit)
+    with np.errstate(all="ignore"):  # what is divided by 0 is refused by what comes of it
+        for step in steps:
+            if isinstance(step, Given):
+                figures[step.id] = drawn.get(step.matrix.drawn, step.values[..., None])
+            else:
+                figures[step.id] = _used(step, [figures[operand.id] for operand in step.operands], habit)
     return figures
 
 

@@ -15,6 +15,7 @@ from attncalc.exercises.habits import EXACT, Habit, Many, digits, habits, worked
 from attncalc.marking.catalogue import CATALOGUE
 from attncalc.mechanisms import solve
 from attncalc.problem import Problem
+from attncalc.problem.fitness import is_flat, is_its_transpose
 from attncalc.rounding import Flags, Floats, rounded
 from attncalc.solution import Solution
 from attncalc.steps import Contract, Given, Step
@@ -89,13 +90,21 @@ class Judge:
         given = [step.matrix for step in self.steps.values() if isinstance(step, Given)]
         return {m.drawn: (m.values.shape[0], m.values.shape[1]) for m in given if m.drawn}
 
-    def consider(self, drawn: Many) -> None:
-        """Take up the known wrong methods that these draws can be asked about: those that give other digits to some."""
+    def consider(self, drawn: Many, examples: Iterable[Problem]) -> None:
+        """Take up the known wrong methods that these draws can be asked about: those that give other digits to some.
+
+        Each goes the way of that example in which it changes most: not every one can be gone in all, as where the
+        scores of a row add up to 0.
+        """
         batch = self._batch(drawn)
         batch = batch.only(self._first_failing(batch, self._plain_tests) == "")
+        exact = [self._problem, *(problem.with_show(rounding="exact") for problem in examples)]
+        solved = [(problem, solve(problem)) for problem in exact]
+        alike = [(problem, solution) for problem, solution in solved if solution.steps.keys() == self.steps.keys()]
         found = []
         for key, method in CATALOGUE.items() if batch.size else ():
-            wrong = self._way(key, method(self._problem, self.solution))
+            ways = (self._way(key, method(*each), each[1]) for each in alike)
+            wrong = max(ways, key=lambda way: len(way.steps))
             if wrong.asked and np.mean(~self._gives_the_same(wrong, batch)) > RARE:
                 found.append(wrong)
         self._wrong = tuple(found)
@@ -156,7 +165,7 @@ class Judge:
         bad = np.zeros(batch.size, dtype=bool)
         for step in self._needed:
             if step.role == "scores":
-                bad |= _is_its_transpose(batch.exact[step.id])
+                bad |= is_its_transpose(batch.exact[step.id])
         return bad
 
     def _is_near_a_tie(self, batch: Batch) -> Flags:
@@ -184,14 +193,14 @@ class Judge:
             other |= (here[asked] != there[asked]).any(axis=0)
         return other
 
-    def _way(self, key: str, way: Mapping[str, Step]) -> Wrong:
+    def _way(self, key: str, way: Mapping[str, Step], solution: Solution) -> Wrong:
         """What of a wrong way is other than on the right one, and leads to what is asked."""
         comparable = [id for id in self.asked if id in way and way[id].shape == self.steps[id].shape]
         needed = _leading_to(way, comparable)
+        right = {step.id for step in self._needed if way.get(step.id) is solution.steps[step.id]}
         other: dict[str, Step] = {}
         for id, step in way.items():
-            is_other = step is not self.steps.get(id) or any(operand.id in other for operand in step.operands)
-            if id in needed and is_other:
+            if id in needed and (id not in right or any(operand.id in other for operand in step.operands)):
                 other[id] = step
         return Wrong(key, tuple(other.values()), tuple(other[id] for id in comparable if id in other))
 
@@ -212,38 +221,15 @@ def _only(figures: Many, kept: Flags) -> Many:
     return {key: each[..., kept] if each.shape[-1] == len(kept) else each for key, each in figures.items()}
 
 
-def unfit(path: str, figures: Floats) -> Flags:
-    """Which matrices (n × m × ..) will do in no draw: flat ones, and those that are their own transpose."""
-    return _is_flat(path, figures) | _is_its_transpose(figures)
-
-
-def _is_flat(path: str, figures: Floats) -> Flags:
-    """A row or a column of zeros, a rank that is not full, or an input with two equal rows."""
-    n, m = figures.shape[:2]
-    flat = (figures == 0).all(axis=0).any(axis=0) | (figures == 0).all(axis=1).any(axis=0)
-    if min(n, m) > 1:
-        flat |= np.linalg.matrix_rank(np.moveaxis(figures, (0, 1), (-2, -1))) < min(n, m)
-    if not path.rpartition(".")[2].startswith("W"):
-        for i, j in combinations(range(n), 2):
-            flat |= (figures[i] == figures[j]).all(axis=0)
-    return np.asarray(flat)
-
-
-def _is_its_transpose(figures: Floats) -> Flags:
-    if not figures.shape[0] == figures.shape[1] > 1:
-        return np.zeros(figures.shape[2:], dtype=bool)
-    return np.asarray((figures == figures.swapaxes(0, 1)).all(axis=(0, 1)))
-
-
 def _has_flat_matrices(batch: Batch) -> Flags:
-    return _any(_is_flat(path, figures) for path, figures in batch.drawn.items())
+    return _any(is_flat(path, figures) for path, figures in batch.drawn.items())
 
 
 def _has_like_matrices(batch: Batch) -> Flags:
     """A matrix that is its own transpose, or the same as another one."""
     matrices = batch.drawn.values()
     pairs = ((one, other) for one, other in combinations(matrices, 2) if one.shape == other.shape)
-    return _any(map(_is_its_transpose, matrices)) | _any((one == other).all(axis=(0, 1)) for one, other in pairs)
+    return _any(map(is_its_transpose, matrices)) | _any((one == other).all(axis=(0, 1)) for one, other in pairs)
 
 
 def _any(bad: Iterable[Flags]) -> Flags:

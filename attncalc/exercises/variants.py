@@ -14,9 +14,10 @@ import numpy as np
 from attncalc import draws
 from attncalc.errors import UsageError
 from attncalc.exercises.habits import Many
-from attncalc.exercises.judging import Asked, Judge, unfit
+from attncalc.exercises.judging import Asked, Judge
 from attncalc.mechanisms import solve
 from attncalc.problem import Problem, Template
+from attncalc.problem.fitness import unfit
 from attncalc.problem.forms import KINDS, as_written
 from attncalc.rounding import Flags, Floats
 from attncalc.solution import Solution
@@ -25,12 +26,11 @@ from attncalc.steps import Given
 # Why draws are refused that would do by themselves.
 REPEATED, OTHER_STEPS = "repeated", "other_steps"
 SMALL = 20_000  # draws that there may be at most: all of them are judged, and counted
-TRIES = 20_000  # draws for one variant; where none of so many will do, there are too few
+TRIES = 10_000  # draws for one variant; where none of so many will do, there are too few
 _TOGETHER = 32  # variants that are drawn together
 _BATCH = 256  # draws that are judged together
-_TIMES = 8  # that a matrix is drawn for each draw, as the first of them may be degenerate by itself
+_EXAMPLES = 3  # that the ways of wrong methods are found in
 _PROBE = 512  # draws that tell which wrong methods can be asked about
-
 
 _MORE = "draw from more numbers, or ask for fewer figures or decimals"
 
@@ -72,14 +72,14 @@ class _Source:
             if path not in self.shapes:
                 raise UsageError(f"draw.{path}: the solution has no use for it", "leave it out of draw")
         self.count = prod(form.count(*self.shapes[path]) for path, form in self.forms.items())
-        self.judge.consider(self.draws([f"probe/{k}" for k in range(_PROBE)]))
+        probes = [f"probe/{k}" for k in range(_PROBE)]
+        self.judge.consider(self.draws(probes), map(template.example, probes[:_EXAMPLES]))
 
     def draws(self, seeds: Sequence[str]) -> Many:
         """What each seed draws: for each matrix the first that is fit by itself."""
         found = {}
         for path, form in self.forms.items():
-            each = np.stack([form.values(seed, path, *self.shapes[path], times=_TIMES) for seed in seeds], axis=-1)
-            each = np.moveaxis(each, 0, -2)
+            each = np.stack([form.candidates(seed, path, *self.shapes[path]) for seed in seeds], axis=-1)
             first = np.argmin(unfit(path, each), axis=0)
             found[path] = each[..., first, np.arange(len(seeds))]
         return found

@@ -8,6 +8,7 @@ from attncalc.blocks import Items, Math, Prose, Section, compose, figure
 from attncalc.expr import Expr, name, number, sqrt
 from attncalc.layout.page import Page
 from attncalc.solution import Convention
+from attncalc.steps import Given
 
 
 def conventions(page: Page) -> Section:
@@ -79,8 +80,10 @@ def _heads(page: Page, convention: Convention) -> Prose:
 
 
 def _drawn(page: Page, convention: Convention) -> Prose:
-    matrices = [Prose((path,)) for path in convention.details["matrices"]]
-    return page.say("conventions.drawn.example", matrices=page.say.joined(matrices, "list.names"))
+    given = [step for step in page.solution.steps.values() if isinstance(step, Given)]
+    symbols = dict.fromkeys(step.symbol for step in given if step.matrix.drawn in convention.details["matrices"])
+    matrices = page.say.joined([Prose((Math(symbol),)) for symbol in symbols])
+    return page.say("conventions.drawn.example", matrices=matrices)
 
 
 def _figures(page: Page, convention: Convention) -> Prose:

@@ -159,6 +159,13 @@ class Template:
     source: Source
     root: Node
 
+    def example(self, seed: str) -> Problem:
+        """Another example, drawn from a seed."""
+        root = self.root
+        for path, form in self.draws.items():
+            root = drawing.placed(self.source, root, path, drawing.Drawn(root, replace(form, seed=seed)))
+        return _built(self.source, root)
+
     def text(self, matrices: Mapping[str, Matrix]) -> str:
         """The file with these matrices written out as rows, by their paths: a problem by itself."""
         root = self.root

@@ -9,10 +9,11 @@ from typing import Any, TypeAlias
 
 import yaml
 
+from attncalc.problem.fitness import is_weight
 from attncalc.problem.forms import KEYS as RANDOM
 from attncalc.problem.forms import KINDS, Random, bounds_of
 from attncalc.problem.nodes import Entry, ListNode, MapNode, Node, is_empty, scalar_at
-from attncalc.problem.readers import none_of
+from attncalc.problem.readers import choice
 from attncalc.problem.schema import Key, Table
 from attncalc.problem.source import Source, counted, short
 from attncalc.rounding import Texts
@@ -22,8 +23,8 @@ Place: TypeAlias = tuple[str | int, ...]  # keys, and indices from 0
 EXAMPLE = "example"  # the seed of what `solve` works where a file leaves a drawn matrix out
 OWN = ("draw", "published")  # keys that are not those of a problem that was drawn
 _BESIDES = tuple(key for key in RANDOM.keys if key.name in ("from", "to", "rows", "columns"))
-KEYS = Table((Key("of", lambda source, node, path: _kind(source, node, path), "integers", "integers, or quarters: "
-                  "multiples of 1/4"), *_BESIDES))  # fmt: skip
+_kind = choice(*KINDS)
+KEYS = Table((Key("of", _kind, "integers", "integers, or quarters: multiples of 1/4"), *_BESIDES))
 _INPUTS = ("H", "x", "f", "Q", "K", "V", "S", "logits")
 _step = re.compile(r"([A-Za-z]\w*)(?:\[([1-9][0-9]{0,5})\])?").fullmatch
 
@@ -33,7 +34,7 @@ class Drawn(MapNode):
 
     __slots__ = ("form",)
 
-    def __init__(self, start: yaml.Event, form: Random) -> None:
+    def __init__(self, start: Any, form: Random) -> None:
         super().__init__(start)
         self.form = form
 
@@ -85,8 +86,13 @@ def placed(source: Source, root: Node, path: str, node: Node) -> Node:
         if isinstance(here, MapNode) and isinstance(first, str) and (len(others) == 0 or first in here.entries):
             old = here.entries.get(first)
             key = old.key if old else scalar_at(first, mark.line, mark.column)
+            entry = Entry(key, put(old and old.value, tuple(others)))
             copy = MapNode(here.start)
-            copy.entries = {**here.entries, first: Entry(key, put(old and old.value, tuple(others)))}
+            for name, other in here.entries.items():
+                if name == "draw" and not old:  # what it says of a matrix gives way to the matrix
+                    copy.entries[first] = entry
+                copy.entries[name] = other
+            copy.entries[first] = entry
             return copy
         if isinstance(here, ListNode) and isinstance(first, int) and first < len(here.items):
             items = ListNode(here.start)
@@ -108,27 +114,16 @@ def rows_of(texts: Texts) -> ListNode:
     return found
 
 
-def _kind(source: Source, node: Node, path: str) -> str:
-    value = getattr(node, "value", "")
-    if value not in KINDS:
-        raise none_of(source, node, path, str(value), tuple(KINDS))
-    return str(value)
-
-
 def _drawn(source: Source, path: str, key: yaml.ScalarEvent, node: Node) -> Drawn:
     inner = f"draw.{path}"
     if is_empty(node):
         raise source.error(key, inner, "empty", "write integers, quarters or {from: -2, to: 2}")
-    width = 0 if _is_weight(path) else 1
+    width = 0 if is_weight(path) else 1
     if isinstance(node, yaml.ScalarEvent):
-        return Drawn(key, Random(_kind(source, node, inner), None, None, EXAMPLE, None, None, width=width))
+        return Drawn(key, Random(_kind(source, node, inner), None, None, EXAMPLE, None, None, width=width, fit=True))
     said = KEYS.read(source, node, inner)
     low, high = bounds_of(source, said, inner)
-    return Drawn(key, Random(said["of"], low, high, EXAMPLE, said["rows"], said["columns"], width=width))
-
-
-def _is_weight(path: str) -> bool:
-    return path.rpartition(".")[2].startswith("W")
+    return Drawn(key, Random(said["of"], low, high, EXAMPLE, said["rows"], said["columns"], width=width, fit=True))
 
 
 def _place(source: Source, path: str, at: Node) -> Place:
@@ -171,7 +166,7 @@ def _as_large(node: Node) -> Drawn:
     assert size is not None
     mark = _mark(node)
     start = scalar_at("", mark.line, mark.column)
-    return Drawn(start, Random("integers", None, None, EXAMPLE, *size))
+    return Drawn(start, Random("integers", None, None, EXAMPLE, *size, fit=True))
 
 
 def _fitted(source: Source, path: str, node: Drawn, there: Node) -> Drawn:
@@ -179,7 +174,7 @@ def _fitted(source: Source, path: str, node: Drawn, there: Node) -> Drawn:
     size = _size(there)
     if size is None:
         return node
-    form = replace(node.form, width=0 if _is_weight(path) else 1)
+    form = replace(node.form, width=0 if is_weight(path) else 1)
     for said, side, count in zip((form.rows, form.columns), ("row", "column"), size, strict=True):
         if said not in (None, count):
             what = f"{counted(said or 0, side)}, but what the file gives there has {count}"
@@ -196,7 +191,7 @@ def _written_out(node: Node, path: str = "") -> Iterator[tuple[str, Node]]:
     elif isinstance(node, MapNode):
         for key, (_, value) in node.entries.items():
             inner = f"{path}.{key}" if path else key
-            if _size(value) and (_is_weight(key) or key in _INPUTS):
+            if _size(value) and (is_weight(key) or key in _INPUTS):
                 yield inner, value
             elif key not in OWN:
                 yield from _written_out(value, inner)

@@ -11,6 +11,7 @@ from typing import TypeAlias
 import numpy as np
 
 from attncalc import draws
+from attncalc.problem.fitness import unfit
 from attncalc.problem.nodes import Node
 from attncalc.problem.readers import choice, integer, scalar, whole
 from attncalc.problem.schema import Key, Reading, Table
@@ -20,6 +21,7 @@ from attncalc.steps import Matrix
 
 MOST_DRAWN = 1_000_000  # entries of a matrix that isn't written out
 LARGEST = 1_000_000  # of a draw
+CANDIDATES = 8  # for a matrix that is to be fit for an exercise
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,7 @@ class Random:
     columns: int | None
     least: float = -np.inf  # that may stand there
     width: int = 1
+    fit: bool = False  # whether it is drawn again where it is degenerate by itself
 
     @property
     def shape(self) -> tuple[int | None, int | None]:
@@ -69,15 +72,16 @@ class Random:
         low, high = self.bounds(rows, columns)
         return int(((high - low) * KINDS[self.of] + 1) ** (rows * columns))
 
-    def values(self, seed: str, name: str, rows: int, columns: int, times: int = 1) -> Floats:
-        """The figures that a seed gives the matrix of this name, so many times one after the other."""
+    def candidates(self, seed: str, name: str, rows: int, columns: int, count: int = CANDIDATES) -> Floats:
+        """What a seed gives the matrix of this name, n × m × count: each may do, and the first that does is taken."""
         parts = KINDS[self.of]
         low, high = self.bounds(rows, columns)
-        drawn = draws.integers(seed, name, low * parts, high * parts, times * rows * columns)
-        return np.array(drawn, dtype=np.float64).reshape(times, rows, columns) / parts
+        drawn = draws.integers(seed, name, low * parts, high * parts, count * rows * columns)
+        return np.moveaxis(np.array(drawn, dtype=np.float64).reshape(count, rows, columns), 0, -1) / parts
 
     def matrix(self, name: str, rows: int, columns: int) -> Matrix:
-        (figures,) = self.values(self.seed, name, rows, columns)
+        each = self.candidates(self.seed, name, rows, columns, CANDIDATES if self.fit else 1)
+        figures = each[..., np.argmin(unfit(name, each))] if self.fit else each[..., 0]
         return replace(as_written(figures), drawn=name)
 
 

@@ -1,0 +1,37 @@
+"""Which matrices make no exercise, whatever else is drawn: flat ones, and those that hide that they were transposed."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+
+from attncalc.rounding import Flags, Floats
+
+
+def is_weight(path: str) -> bool:
+    """Whether the matrix of a path is one of weights, and no input."""
+    return path.rpartition(".")[2].startswith("W")
+
+
+def unfit(path: str, figures: Floats) -> Flags:
+    """Which matrices, n × m × .., are not fit to be drawn."""
+    return is_flat(path, figures) | is_its_transpose(figures)
+
+
+def is_flat(path: str, figures: Floats) -> Flags:
+    """A row or a column of zeros, a rank that is not full, or an input with two equal rows."""
+    n, m = figures.shape[:2]
+    flat = (figures == 0).all(axis=0).any(axis=0) | (figures == 0).all(axis=1).any(axis=0)
+    if min(n, m) > 1:
+        flat |= np.linalg.matrix_rank(np.moveaxis(figures, (0, 1), (-2, -1))) < min(n, m)
+    if not is_weight(path):
+        for i, j in combinations(range(n), 2):
+            flat |= (figures[i] == figures[j]).all(axis=0)
+    return np.asarray(flat)
+
+
+def is_its_transpose(figures: Floats) -> Flags:
+    if not figures.shape[0] == figures.shape[1] > 1:
+        return np.zeros(figures.shape[2:], dtype=bool)
+    return np.asarray((figures == figures.swapaxes(0, 1)).all(axis=(0, 1)))

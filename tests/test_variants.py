@@ -1,0 +1,400 @@
+"""Variants: the same for the same seed, all different, solvable by themselves, and fair to every honest habit."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+from by_hand import Hand, rounded
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_draws import expected
+
+from attncalc.errors import ProblemError, UsageError
+from attncalc.exercises import judging
+from attncalc.exercises import variants as drawing
+from attncalc.exercises.variants import Variant, variants
+from attncalc.marking.catalogue import CATALOGUE
+from attncalc.mechanisms import solve
+from attncalc.problem import Template, load_template, parse, template
+from attncalc.problem.emit import text_of
+from attncalc.problem.nodes import MapNode, compose
+from attncalc.problem.source import Source
+from attncalc.rounding import Flags, shown
+from attncalc.solution import Solution
+from attncalc.steps import Given, Step
+
+ROOT = Path(__file__).resolve().parent.parent
+RECIPES = sorted((ROOT / "problems").glob("draw-*.yaml"))
+MANY = int(os.environ.get("ATTNCALC_VARIANTS", "20"))  # 1000 for the whole promise of the recipes
+
+each_recipe = pytest.mark.parametrize("path", RECIPES, ids=lambda path: path.stem)
+
+SMALL = b"""
+H: [[1, 0], [0, 1]]
+W_Q: [[1], [1]]
+W_K: [[1], [-1]]
+W_V: [[2], [1]]
+draw: {W_Q: {from: -1, to: 1}, W_K: {from: -1, to: 1}}
+show: {decimals: {default: 4, O: 1}}
+"""
+
+
+def results(solution: Solution) -> dict[str, Flags]:
+    return {solution.result.id: np.ones(solution.result.shape, dtype=bool)}
+
+
+def numbered(count: int) -> list[str]:
+    return [f"student-{k}" for k in range(1, count + 1)]
+
+
+def drawn(source: Template, count: int, seed: str = "winter") -> list[Variant]:
+    return list(variants(source, numbered(count), seed, results))
+
+
+@cache
+def of_recipe(path: Path) -> list[Variant]:
+    return drawn(load_template(path), 6)
+
+
+def given_figures(solution: Solution) -> dict[str, Any]:
+    return {id: step.values.tolist() for id, step in solution.steps.items() if isinstance(step, Given)}
+
+
+# The recipes
+
+
+@each_recipe
+def test_recipes_give_as_many_variants_as_they_promise(path: Path) -> None:
+    fingerprints = set()
+    for variant in variants(load_template(path), numbered(MANY), "recipes", results):
+        fingerprints.add(variant.fingerprint)
+    assert len(fingerprints) == MANY
+
+
+def test_there_are_recipes_of_rising_difficulty() -> None:
+    solutions = {path.stem: of_recipe(path)[0].solution for path in RECIPES}
+    figures = {name: sum(step.values.size for step in each.steps.values()) for name, each in solutions.items()}
+    assert len(figures) >= 8
+    assert min(figures.values()) < 50 and figures["draw-decoder-layer"] == max(figures.values())
+
+
+@each_recipe
+def test_a_variant_is_a_problem_by_itself(path: Path) -> None:
+    source = load_template(path)
+    said = yaml.load(path.read_text("utf-8"), yaml.BaseLoader)
+    for variant in of_recipe(path):
+        text = yaml.load(variant.text, yaml.BaseLoader)
+        assert "draw" not in text and {key: text[key] for key in ("title", "show") if key in said} == {
+            key: said[key] for key in ("title", "show") if key in said
+        }
+        alone = solve(parse(variant.text.encode()))
+        assert given_figures(alone) == given_figures(variant.solution)
+        for id, step in alone.steps.items():
+            here, there = (shown(one, source.problem.show.rule).tolist() for one in (step, variant.solution.steps[id]))
+            assert here == there
+        assert variant.problem.drawn == () and not any("draw" in each.key for each in alone.conventions)
+
+
+@each_recipe
+def test_solve_works_one_example_and_says_so(path: Path) -> None:
+    source = parse(path.read_bytes())
+    conventions = [each for each in solve(source).conventions if each.key == "drawn"]
+    assert [each.details["matrices"] for each in conventions] == [source.drawn] and source.drawn
+
+
+# Fair to every habit, and to no wrong method
+
+HANDS = [
+    Hand(carries, constants, parts, ties)
+    for ties in ("half-up", "half-even")
+    for carries, constants, parts in itertools.product((False, True), repeat=3)
+]
+
+
+@settings(max_examples=10)
+@given(st.sampled_from(RECIPES), st.text(max_size=4))
+def test_honest_habits_write_the_same_digits_at_every_asked_figure(path: Path, seed: str) -> None:
+    for variant in variants(load_template(path), ["a", "b"], seed, results):
+        exact = solve(variant.problem.with_show(rounding="exact"))
+        (asked,) = results(exact)
+        right, used = Hand().writes(exact.steps)
+        assert np.allclose(used[asked], exact.steps[asked].values, rtol=0, atol=1e-12)
+        assert shown(variant.solution.steps[asked], variant.problem.show.rule).astype(float).tolist() == right[asked]
+        unit = 10.0 ** -exact.steps[asked].places
+        rest = np.abs(np.array(used[asked])) / unit % 1
+        assert (np.abs(rest - 0.5) >= 0.02).all()
+        for hand in HANDS:
+            assert hand.writes(exact.steps)[0][asked] == right[asked], vars(hand)
+
+
+def followed(way: Mapping[str, Step], asked: Step) -> Any:
+    """What comes of a wrong way at the asked step, each wrong step leading on; None where it doesn't lead there."""
+    figures: dict[str, Any] = {}
+    for id, step in way.items():
+        operands = [figures[operand.id] for operand in step.operands]
+        figures[id] = step.values if isinstance(step, Given) else step.recomputed(operands)
+    found = figures.get(asked.id)
+    return found if found is not None and found.shape == asked.shape else None
+
+
+@each_recipe
+def test_every_known_wrong_method_changes_an_asked_figure(path: Path) -> None:
+    """Of those that change one by a unit in any variant: they can be asked about, and must show in all in which they
+    can be gone: where the scores of a row add up to 0, nobody divides by their sum."""
+    changes: dict[str, list[tuple[int, bool, bool]]] = {key: [] for key in CATALOGUE}
+    for variant in of_recipe(path):
+        exact = variant.problem.with_show(rounding="exact")
+        right = solve(exact)
+        asked = right.result
+        for key, method in CATALOGUE.items():
+            with np.errstate(all="ignore"):
+                way = method(exact, right)
+                other = followed(way, asked)
+            wrong = sum(step is not right.steps.get(id) for id, step in way.items())
+            if wrong and other is not None:
+                much = (np.abs(other - asked.values) > 10.0**-asked.places).any()
+                written = [[[rounded(x, asked.places, "half-up") for x in row] for row in each.tolist()]
+                           for each in (other, asked.values)]  # fmt: skip
+                changes[key].append((wrong, bool(much), written[0] != written[1]))
+    applying = {key: each for key, each in changes.items() if any(much for _, much, _ in each)}
+    whole = {key: max(wrong for wrong, *_ in each) for key, each in applying.items()}
+    assert len(applying) >= 2
+    for key, each in applying.items():
+        assert all(shows for wrong, _, shows in each if wrong == whole[key]), key
+
+
+def test_what_hides_a_mistake_is_refused() -> None:
+    judge = judging.Judge(template(SMALL).problem, results)
+    columns = [[1, 1], [1, -1], [1, 0], [1, 1]], [[1, 1], [1, 2], [1, 1], [-1, 1]]
+    Q, K = (np.array(each, dtype=float).T[:, None, :] for each in columns)
+    reasons = judge.verdicts({"W_Q": Q, "W_K": K})
+    assert reasons[0] == "symmetric"  # W_Q = W_K
+    assert reasons[2] == "degenerate"  # a row of W_Q is 0
+
+
+def test_uniform_and_one_hot_weights_are_degenerate() -> None:
+    weights = np.array([[0.5, 0.5], [0.9996, 0.0004], [0.6, 0.4], [1.0, 0.0]]).T[None]  # four draws of one row
+    assert judging._is_plain(weights, 3).tolist() == [[True, True, False, False]]  # the last sees only one
+
+
+# The same everywhere
+
+GOLDEN: dict[str, dict[str, dict[str, list[list[int]]]]] = {  # two variants each: what is drawn, by fingerprint
+    "draw-one-head": {
+        "576a06d6fb3e": {"H": [[2, 2], [0, -1]], "W_Q": [[-1], [-1]], "W_K": [[1], [-1]], "W_V": [[2, -2], [1, 1]]},
+        "76eb04cf4314": {"H": [[-2, 0], [-2, -1]], "W_Q": [[-1], [1]], "W_K": [[-1], [-1]], "W_V": [[2, -1], [-2, 0]]},
+    },
+    "draw-layer-norm": {
+        "8beafbbef78f": {"x": [[-3, 5, 5, -2], [1, 4, 2, 4]]},
+        "541d79a9e600": {"x": [[2, -3, -1, 4], [-3, 3, 4, 3]]},
+    },
+}
+
+
+def test_golden_variants() -> None:
+    """The same for ever: sheets that were handed out rest on them."""
+    for name, golden in GOLDEN.items():
+        source = load_template(ROOT / "problems" / f"{name}.yaml")
+        made = {each.fingerprint: given_figures(each.solution) for each in drawn(source, 2, "golden")}
+        assert {key: {path: each[path] for path in source.draws} for key, each in made.items()} == golden
+
+
+def test_the_figures_are_those_of_the_stream() -> None:
+    """Each matrix is the first that is fit by itself, of those that the stream of its seed and path gives in turn."""
+    (variant,) = variants(load_template(ROOT / "problems" / "draw-layer-norm.yaml"), ["me"], "s", results)
+    x = variant.solution.steps["x"].values
+    for attempt in range(50):
+        figures = expected(f"s/me/{attempt}", "x", -3, 5, 8 * 8)
+        if [figures[k : k + 8] for k in range(0, 64, 8)].count(x.ravel().tolist()):
+            return
+    raise AssertionError(x)
+
+
+def test_hash_seed_and_the_other_students_play_no_part() -> None:
+    script = (
+        "import sys; sys.path.insert(0, 'tests'); from test_variants import *; "
+        "print(*(v.fingerprint for v in drawn(load_template(ROOT / 'problems' / 'draw-causal.yaml'), 3)))"
+    )
+    printed = {
+        subprocess.run(
+            [sys.executable, "-c", script], cwd=ROOT, env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True,
+            text=True, check=True,
+        ).stdout.split().__repr__()
+        for seed in ("0", "1")
+    }  # fmt: skip
+    source = load_template(ROOT / "problems" / "draw-causal.yaml")
+    assert printed == {repr([each.fingerprint for each in drawn(source, 3)])}
+    alone = [next(variants(source, [id], "winter", results)).fingerprint for id in numbered(3)]
+    assert printed == {repr(alone)}
+
+
+def test_another_seed_gives_others() -> None:
+    source = load_template(RECIPES[0])
+    assert not {v.fingerprint for v in drawn(source, 3, "a")} & {v.fingerprint for v in drawn(source, 3, "b")}
+
+
+def test_the_fingerprint_is_of_what_is_given_and_asked() -> None:
+    source = load_template(ROOT / "problems" / "draw-layer-norm.yaml")
+    (one,) = variants(source, ["a"], "s", results)
+    (other,) = variants(source, ["a"], "s", lambda solution: {solution.result.id: np.eye(2, 4, dtype=bool)})
+    assert given_figures(one.solution) == given_figures(other.solution) and one.fingerprint != other.fingerprint
+
+
+# What is drawn
+
+
+def test_without_draw_what_is_written_out_keeps_its_size() -> None:
+    text = b"H: [[1, 0, 1], [0, 1, 1]]\nW_Q: [[1, 0, 1], [0, 1, 1], [0, 0, 2]]\nW_K: identity\nW_V: [[1], [1], [2]]\n"
+    assert list(template(text + b"mask: {add: [[0, 1], [1, 0]]}\n").draws) == ["H", "W_Q", "W_V"]
+    for variant in drawn(template(text.replace(b"identity", b"[[1, 0, 0], [0, 1, 0], [1, 1, 1]]"), "p"), 3):
+        for id, shape in (("H", (2, 3)), ("W_Q", (3, 3)), ("W_K", (3, 3)), ("W_V", (3, 1))):
+            values = variant.solution.steps[id].values
+            assert values.shape == shape and set(values.ravel()) <= {-1, 0, 1}, id
+
+
+@pytest.mark.parametrize(
+    ("said", "low", "high", "parts"),
+    [
+        ("integers", -2, 2, 1),
+        ("{from: 1, to: 3}", 1, 3, 1),
+        ("quarters", -2, 2, 4),
+        ("{of: quarters, to: 1}", -2, 1, 4),
+    ],
+)
+def test_integers_and_quarters(said: str, low: int, high: int, parts: int) -> None:
+    text = f"kind: feed-forward\nx: [[1, 2], [2, 3]]\nW_1: [[1, 2], [3, 4]]\nW_2: [[1], [2]]\ndraw: {{x: {said}}}\n"
+    figures = [v.solution.steps["x"].values for v in drawn(template(text.encode()), 12)]
+    assert {float(f) * parts % 1 for x in figures for f in x.ravel()} == {0.0}
+    assert low <= min(x.min() for x in figures) and max(x.max() for x in figures) <= high
+    assert parts == 1 or any(float(f) % 1 for x in figures for f in x.ravel())
+
+
+def test_published_figures_are_not_those_of_a_variant() -> None:
+    text = SMALL + b"published: {O: [[1], [2]]}\n"
+    (variant,) = drawn(template(text), 1)
+    assert variant.problem.published is None and "published" not in variant.text
+
+
+def test_matrices_that_the_file_gives_are_solved_as_given_and_drawn_anew() -> None:
+    assert parse(SMALL).drawn == ()
+    assert solve(parse(SMALL)).steps["W_Q"].values.tolist() == [[1], [1]]
+    (variant,) = drawn(template(SMALL), 1)
+    assert variant.solution.steps["H"].values.tolist() == [[1, 0], [0, 1]]
+
+
+@pytest.mark.parametrize(
+    ("draw", "what"),
+    [
+        ("{W_Q: {rows: 3}}", "3 rows, but what the file gives there has 2"),
+        ("{K_X: integers}", "unknown key K_X"),
+        ("{A: integers}", "can't be given together with"),
+    ],
+)
+def test_a_draw_that_does_not_fit(draw: str, what: str) -> None:
+    text = SMALL.replace(SMALL[SMALL.index(b"draw") : SMALL.index(b"show")], f"draw: {draw}\n".encode())
+    with pytest.raises(ProblemError) as caught:
+        template(text)
+    assert what in str(caught.value)
+
+
+def test_a_file_with_nothing_to_draw() -> None:
+    with pytest.raises(ProblemError, match="draw: there is nothing to draw"):
+        template(b"kind: positions\nlength: 3\nwidth: 2\n")
+
+
+each_problem = pytest.mark.parametrize("path", sorted((ROOT / "problems").glob("*.yaml")), ids=lambda path: path.stem)
+
+
+@each_problem
+@pytest.mark.filterwarnings("error")
+def test_every_problem_can_be_drawn_from_or_says_why_not(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(drawing, "TRIES", 100)
+    try:
+        (variant,) = variants(load_template(path), ["a"], "s", results)
+    except ProblemError as error:
+        assert error.what == "there is nothing to draw"
+    except UsageError as error:
+        assert error.hint == "draw from more numbers, or ask for fewer figures or decimals"
+    else:
+        assert variant.solution.steps.keys() == solve(load_template(path).problem).steps.keys()
+
+
+@each_problem
+def test_a_file_is_written_anew_as_it_was(path: Path) -> None:
+    text = path.read_text("utf-8")
+    root = compose(Source(path.name, text))
+    assert isinstance(root, MapNode)
+    assert yaml.load(text_of(root), yaml.BaseLoader) == yaml.load(text, yaml.BaseLoader)
+
+
+TEXTS = st.text(max_size=12).filter(lambda text: all(c.isprintable() or c in "\n\t" for c in text))
+
+
+@given(st.dictionaries(TEXTS.filter(lambda key: key != "<<"), st.recursive(TEXTS, st.lists, max_leaves=8), min_size=1))
+def test_any_text_is_written_anew_as_it_was(said: Any) -> None:
+    """Whatever it is quoted by: by PyYAML here, plain where that will do, and by us again."""
+    for style in (None, "'", '"', "|", ">"):
+        source = yaml.dump(said, default_style=style, allow_unicode=True)  # type: ignore[arg-type]
+        root = compose(Source("p", source))
+        assert isinstance(root, MapNode)
+        assert yaml.load(text_of(root), yaml.BaseLoader) == yaml.load(source, yaml.BaseLoader)
+
+
+# Counts
+
+
+def test_few_draws_are_counted_before_the_first_variant() -> None:
+    source = template(SMALL)
+    refused: Counter[str] = Counter()
+    with pytest.raises(UsageError) as caught:
+        next(variants(source, numbered(500), "s", results, refused))
+    (count,) = {int(word) for word in str(caught.value).split() if word.isdigit()} - {500, 81}
+    assert "of the 81 draws that there are" in str(caught.value)
+    assert sum(refused.values()) == 81 - count > 0
+    made = drawn(source, count)
+    assert len({each.fingerprint for each in made}) == count
+    by_sampling = {each.fingerprint for each in drawn(source, count, "another")}
+    assert by_sampling == {each.fingerprint for each in made}
+
+
+def test_too_few_draws_are_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(drawing, "SMALL", 0)
+    monkeypatch.setattr(drawing, "TRIES", 300)
+    with pytest.raises(UsageError, match=r"\d+ variants were found, and no other in 300 draws; draw from more"):
+        drawn(template(SMALL), 500)
+
+
+def test_refusals_are_counted_by_reason() -> None:
+    refused: Counter[str] = Counter()
+    list(variants(load_template(ROOT / "problems" / "draw-decoder-layer.yaml"), numbered(20), "s", results, refused))
+    assert {"degenerate", "near_tie"} <= set(refused)
+    methods = {key.partition(":")[2] for key in refused if key.startswith("method:")}
+    assert methods and methods <= set(CATALOGUE)
+    others = {key for key in refused if not key.startswith("method:")}
+    assert others <= {"degenerate", "symmetric", "near_tie", "habits", "repeated", "other_steps"}
+
+
+def test_two_variants_with_one_id() -> None:
+    with pytest.raises(UsageError, match="two variants with one id"):
+        list(variants(template(SMALL), ["a", "a"], "s", results))
+
+
+def test_nothing_is_asked() -> None:
+    with pytest.raises(UsageError, match="no figure is asked for"):
+        list(variants(template(SMALL), ["a"], "s", lambda solution: {}))
+
+
+def test_variants_are_made_one_at_a_time() -> None:
+    made: Iterator[Variant] = variants(load_template(RECIPES[0]), numbered(100_000), "s", results)
+    assert [next(made).id for _ in range(3)] == numbered(3)
