@@ -12,12 +12,11 @@ from attncalc.errors import UsageError
 from attncalc.marking.template import asked_steps
 from attncalc.rounding import Flags
 from attncalc.solution import Solution
-from attncalc.steps import Arrange, Step
+from attncalc.steps import Step
 
 Asked = dict[str, Flags]  # by step id, n × m: which figures are asked for
 
 _blank = re.compile(r"([A-Za-z][\w.]*)(?:\[(\*|\d+)(?:,(\*|\d+))?\])?").fullmatch
-LEVELS = (1, 2, 3)  # only results; every step; a worked first row and the rest
 
 
 @dataclass(frozen=True)
@@ -120,7 +119,7 @@ def _worked(solution: Solution, name: str) -> list[Step]:
     found = [solution.steps[name]] if name in solution.steps else [
         step for id, step in solution.steps.items() if id.endswith(f".{name}")
     ]  # fmt: skip
-    return [step for step in found if step.operands and not (isinstance(step, Arrange) and not step.choosers)]
+    return [step for step in found if step.is_worked]
 
 
 def _index(text: str | None, size: int, blank: str) -> slice:

@@ -21,7 +21,7 @@ from attncalc.solution import Group, Remark, Solution
 from attncalc.steps import Given, Step
 from attncalc.wording import Wording
 
-__all__ = ["lay_out"]
+__all__ = ["lay_out", "section_title"]
 
 
 def lay_out(
@@ -44,7 +44,7 @@ def lay_out(
     wanted = set(only or solution.steps.values())
     blocks += _sections(page, solution.root, wanted, whole=not only)
     if not only:
-        closing = [formulas(page, partial(_title, page)) if page.detail == "full" else None, against_exact(page)]
+        closing = [formulas(page, partial(section_title, page)) if page.detail == "full" else None, against_exact(page)]
         blocks += [section for section in closing if section]
     return Document(heading, lang, tuple(_numbered(blocks)), colon=say.text("colon"))
 
@@ -80,10 +80,10 @@ def _section(page: Page, group: Group, wanted: set[Step], whole: bool, anchor: s
     else:
         blocks += _by_step(page, group, wanted, whole)
     blocks += _sections(page, group, wanted, whole, f"{anchor}-")
-    return Section(_title(page, group), anchor, tuple(blocks)) if blocks else None
+    return Section(section_title(page, group), anchor, tuple(blocks)) if blocks else None
 
 
-def _title(page: Page, group: Group) -> Prose:
+def section_title(page: Page, group: Group) -> Prose:
     """Head 2; of a group about one row, Token 2 (B); of a step of generation, Step 2: after <s>, I."""
     if group.key == "step":
         return generation.title(page, group)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 
 from attncalc import rounding
 from attncalc.blocks import (
@@ -27,7 +28,8 @@ from attncalc.blocks import (
     figure,
 )
 from attncalc.exercises.blanks import Hidden
-from attncalc.layout import lay_out
+from attncalc.layout import lay_out, section_title
+from attncalc.layout.closing import formulas
 from attncalc.layout.conventions import conventions
 from attncalc.layout.kinds import given
 from attncalc.layout.page import Page
@@ -110,7 +112,8 @@ def _question(exercise: Exercise, lang: str) -> Question:
     title = _title(say, exercise)
     answer = lay_out(exercise.solution, exercise.show, lang, title=exercise.title, kind=exercise.kind)
     marks = rounding.fraction(exercise.worth) if exercise.worth is not None else ""
-    return Question(title, tuple(_Question(exercise, say).blocks()), answer.blocks, marks)
+    question = _Question(exercise, say)
+    return Question(title, tuple(question.blocks()), (*question.shapes(), *answer.blocks), marks)
 
 
 class _Question:
@@ -126,20 +129,36 @@ class _Question:
         yield conventions(self.page)
         inputs = [step for step in steps if isinstance(step, Given)]
         yield Section(say("sections.given"), "given", tuple(given(self.page, step) for step in inputs))
-        shown = [step for step in steps if step.operands and _is_worked(step) and self.is_shown(step)]
+        worked = [step for step in steps if step.is_worked and step.id not in self.hidden.asked]
+        shown = [step for step in worked if self.is_shown(step)]
         if shown:
             yield Section(say("sheet.worked"), "worked", tuple(self.page.matrix(step) for step in shown))
+        # The way to what is asked may lead through steps that are not on the sheet.
+        laws = formulas(self.page, partial(section_title, self.page)) if len(worked) > len(shown) else None
+        if laws:
+            yield laws
         asked = [step for step in steps if step.id in self.hidden.asked]
         if self.exercise.shapes:
             blanks = {"rows": Blank(4), "columns": Blank(4)}
             lines = tuple(say("sheet.shape", symbol=Math(step.symbol), **blanks) for step in asked)
             yield Section(say("sheet.shapes"), "shapes", (Items(lines),))
+        if any(self.is_dashed(step) for step in asked):
+            yield say("sheet.dash")
         for step in asked:
-            yield Section(self.heading(step), f"ask-{step.id}", tuple(self.ask(step)))
+            yield Section(self.heading(step), f"ask-{step.id}", tuple(self.ask(step, law=laws is None)))
+
+    def shapes(self) -> Iterator[Block]:
+        """The answers to the shapes that are asked for."""
+        if self.exercise.shapes:
+            steps = [self.exercise.solution.steps[id] for id in self.hidden.asked]
+            sizes = [Prose((compose("sized", Math(step.symbol), self.page.shape(step)),)) for step in steps]
+            yield Section(self.say("sheet.shapes"), "shapes", (Items(tuple(sizes)),))
 
     def is_shown(self, step: Step) -> bool:
-        is_free = step.id not in self.hidden.asked and not self.hidden.rest[step.id].any()
-        return is_free and not self.exercise.given_alone
+        return not self.exercise.given_alone and not self.hidden.rest[step.id].any()
+
+    def is_dashed(self, step: Step) -> bool:
+        return bool((self.hidden.rest[step.id] & ~self.hidden.asked[step.id]).any())
 
     def heading(self, step: Step) -> Prose:
         symbol = step.symbol
@@ -147,8 +166,9 @@ class _Question:
             return Prose((Math(symbol),))
         return self.say("report.symbol", symbol=Math(symbol), id=Token(step.id))
 
-    def ask(self, step: Step) -> Iterator[Block]:
-        if step.formula is not None and not isinstance(step, Arrange):
+    def ask(self, step: Step, *, law: bool) -> Iterator[Block]:
+        """A grid to fill in, or room; above it the formula of the step, and below it the rows that are worked."""
+        if law and step.formula is not None and not isinstance(step, Arrange):
             yield Formula((compose("chain", Math(step.symbol), "=", Math(step.formula)),))
         if self.exercise.shapes:
             yield Space(ROOM)
@@ -202,7 +222,3 @@ class _Page(Page):
     def hides(self, cell: Cell) -> bool:
         return self.hidden.hides(cell.step.id, cell.row, cell.column)
 
-
-def _is_worked(step: Step) -> bool:
-    """Whether a step is more than a copy."""
-    return not isinstance(step, Arrange) or step.choosers > 0

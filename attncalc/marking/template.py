@@ -76,9 +76,7 @@ def known_axes(solution: Solution) -> set[Axis]:
 
 
 def _is_asked(step: Step, given: bool) -> bool:
-    if isinstance(step, Arrange):
-        return step.choosers > 0
-    return given or not isinstance(step, Given)
+    return step.is_worked or (given and isinstance(step, Given))
 
 
 def _in_order(root: Group) -> Iterator[tuple[Step, bool, set[Axis]]]:

@@ -93,6 +93,11 @@ class Step:
         return n, m
 
     @property
+    def is_worked(self) -> bool:
+        """Whether there is something to work out: it is neither given nor a mere copy."""
+        return bool(self.operands)
+
+    @property
     def written(self) -> Texts | None:
         """How figures were written in the problem: None for computed ones, cell by cell; or None for the whole."""
         return None

@@ -115,6 +115,10 @@ class Arrange(Step):
         return Working(expr.slot(0), (self._cell(number),))
 
     @property
+    def is_worked(self) -> bool:
+        return self.choosers > 0
+
+    @property
     def copied(self) -> tuple[Step, ...]:
         """The operands that cells are copied from: all but the choosers."""
         return self.operands[: len(self.operands) - self.choosers]

@@ -1,0 +1,200 @@
+"""attncalc exercise: what a sheet asks and shows, and that it gives nothing away; many sheets at once."""
+
+from __future__ import annotations
+
+import csv
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from attncalc import formats, load, solve
+from attncalc.errors import AttncalcError
+from attncalc.exercises.blanks import by_level, by_names, hidden
+from attncalc.exercises.students import ids_of, safe
+from attncalc.layout.exercise import Exercise, Head, as_document, lay_sheet
+from attncalc.steps import Given
+
+ROOT = Path(__file__).resolve().parent.parent
+ABC = str(ROOT / "problems" / "abc.yaml")
+DRAWN = "problems/draw-one-head.yaml"
+SHIPPED = sorted((ROOT / "problems").glob("*.yaml"))
+
+
+def exercise(*arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "attncalc", "exercise", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", cwd=cwd, check=False)
+
+
+def one_line(run: subprocess.CompletedProcess[str]) -> str:
+    assert run.returncode == 2 and run.stdout == "" and run.stderr.count("\n") == 1, run
+    return run.stderr
+
+
+# What is asked
+
+
+def test_levels() -> None:
+    solution = solve(load(ABC))
+    assert set(by_level(solution, 1)) == {"A", "O"}
+    every = by_level(solution, 2)
+    assert list(every) == ["Q", "K", "V", "S", "scaled", "exp", "row_sum", "A", "O"]
+    assert all(flags.all() for flags in every.values())
+    worked = by_level(solution, 3)
+    # Row 1 of O is worked from all of V and row 1 of A, that from row 1 of S, and that from all of K and row 1 of Q.
+    assert list(worked) == ["Q", "S", "scaled", "exp", "row_sum", "A", "O"]
+    assert all(not flags[0].any() and flags[1:].all() for flags in worked.values())
+
+
+def test_names() -> None:
+    solution = solve(load(ABC))
+    asked = by_names(solution, ["exp[1,*]", "A[2,1]", "result"])
+    assert asked["exp"].tolist() == [[True] * 3, [False] * 3, [False] * 3]
+    assert np.argwhere(asked["A"]).tolist() == [[1, 0]] and asked["O"].all()
+    heads = by_names(solve(load(ROOT / "problems" / "two-heads.yaml")), ["A"])
+    assert list(heads) == ["head1.A", "head2.A"]
+
+
+@pytest.mark.parametrize(("blank", "said"), [
+    ("B", "no step"), ("H", "no step"), ("A[4,1]", "3"), ("A[0,1]", "3"), ("A[1", "not like"), ("", "not like"),
+])  # fmt: skip
+def test_a_blank_that_matches_nothing_is_one_line(blank: str, said: str) -> None:
+    assert said in one_line(exercise(ABC, "--blank", blank))
+
+
+# What is shown
+
+
+def shown_cells(path: Path, level: int) -> tuple[list[tuple[str, int, int]], str]:
+    """The figures that the sheet of a problem may show, and the sheet."""
+    problem = load(path).with_show(rounding="exact")
+    solution = solve(problem)
+    asked = hidden(solution, by_level(solution, level))
+    laid = Exercise(solution, problem.show, problem.kind, problem.title, asked, given_alone=level == 1)
+    page = formats.render("text", as_document(lay_sheet([laid], Head(), "en")))
+    cells = [
+        (id, i, j) for id, step in solution.steps.items()
+        for i, j in np.ndindex(step.shape) if not asked.hides(id, i, j)
+    ]  # fmt: skip
+    return cells, page
+
+
+@pytest.mark.parametrize("level", [1, 2, 3])
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+def test_a_sheet_shows_no_figure_that_is_worked_from_an_answer(path: Path, level: int) -> None:
+    """Nothing that may be shown depends on an asked figure: worked again from other answers it is the same."""
+    solution = solve(load(path).with_show(rounding="exact"))
+    asked = by_level(solution, level)
+    cells, page = shown_cells(path, level)
+    other: dict[str, np.ndarray] = {}
+    for id, step in solution.steps.items():
+        operands = [other[each.id] for each in step.operands]
+        try:
+            values = step.values if isinstance(step, Given) else step.recomputed(operands)
+        except (IndexError, ValueError):
+            return  # other ids than there are: nothing to compare
+        other[id] = np.where(asked[id], values + 7.25, values) if id in asked else np.array(values)
+    for id, i, j in cells:
+        true = solution.steps[id].recomputed([each.values for each in solution.steps[id].operands])[i, j]
+        same = other[id][i, j] == true or np.isclose(other[id][i, j], true, rtol=1e-9)
+        assert same, (id, i, j)
+    assert page.count("______") >= 1
+
+
+def test_what_is_not_asked_but_rests_on_an_answer_is_a_dash() -> None:
+    page = exercise(ABC, "--blank", "A,O[1,*]", "-f", "text").stdout
+    assert page.count("–") == 5 and "1.504" not in page and "1.576" not in page  # four figures, and what a dash is
+    assert "8.339" in page and "0.576" not in page
+
+
+def test_shapes_are_asked_without_a_grid_and_told_by_the_key() -> None:
+    page = exercise(ABC, "--ask", "shapes", "-f", "text").stdout
+    assert "Q has ____ rows and ____ columns" in page and "A  ______" not in page
+    assert "Q (3×2)" in exercise(ABC, "--ask", "shapes", "--key", "-f", "text").stdout
+
+
+def test_questions_have_their_marks_and_concepts_come_after_them() -> None:
+    run = exercise(ABC, "problems/cross.yaml", "--level", "1", "--marks", "4,6", "--concepts", "1", "-f", "text")
+    titles = re.findall(r"^Question (\d).*$", run.stdout, re.M)
+    assert titles == ["1", "2", "3"] and "(4 marks)" in run.stdout and "(6 marks)" in run.stdout
+
+
+# Many
+
+
+def test_a_class_gets_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "class.txt").write_text("mei\nbo\n王 小明\n", encoding="utf-8")
+    students = ("--students", str(tmp_path / "class.txt"), "--seed", "w")
+    run = exercise(DRAWN, *students, "--level", "1", "--output-dir", str(tmp_path / "sheets"))
+    assert run.returncode == 0 and run.stdout == "" and run.stderr == ""
+    names = {path.name for path in (tmp_path / "sheets").iterdir()}
+    assert names == {"index.csv"} | {f"{kind}-{who}.{ending}" for who in ("mei", "bo", "王_小明")
+                                     for kind, ending in (("sheet", "md"), ("key", "md"), ("problem", "yaml"),
+                                                          ("answers", "yaml"))}  # fmt: skip
+    with (tmp_path / "sheets" / "index.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["id"] for row in rows] == ["mei", "bo", "王 小明"] and len({row["fingerprint"] for row in rows}) == 3
+    for row in rows:
+        sheet = (tmp_path / "sheets" / row["sheet"]).read_text(encoding="utf-8")
+        assert row["fingerprint"] in sheet and row["id"] in sheet
+        own = load(tmp_path / "sheets" / row["problem"])
+        blank = (tmp_path / "sheets" / row["answers"]).read_text(encoding="utf-8")
+        assert not re.search(r"\[[^_\]]*\d", blank.split(":", 1)[1])
+        for step in ("A", "O"):
+            digits = set(re.findall(r"\d\.\d{2,}", str(solve(own).steps[step].values)))
+            assert not digits & set(re.findall(r"\d\.\d+", sheet))
+
+
+def test_nothing_is_replaced_and_nothing_is_half_written(tmp_path: Path) -> None:
+    arguments = (DRAWN, "--variants", "2", "--level", "1", "--output-dir", str(tmp_path / "out"))
+    assert exercise(*arguments).returncode == 0
+    (tmp_path / "out" / "sheet-1.md").write_text("mine", encoding="utf-8")
+    before = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
+    assert "there already" in one_line(exercise(*arguments))
+    assert {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()} == before
+    assert exercise(*arguments, "--force").returncode == 0
+    assert (tmp_path / "out" / "sheet-1.md").read_bytes() != b"mine"
+    file = tmp_path / "file"
+    file.write_text("", encoding="utf-8")
+    one_line(exercise(*arguments[:-1], str(file)))
+    one_line(exercise(*arguments[:-1], "/proc/none/out"))
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".attncalc")]
+
+
+@pytest.mark.parametrize(("arguments", "said"), [
+    (("--variants", "2"), "--output-dir"),
+    (("--variants", "2", "--students", "x"), "give one"),
+    (("--column", "id"), "--students"),
+    (("--students", "nowhere.txt"), "nowhere.txt"),
+    (("--level", "1", "--blank", "A"), "give one"),
+    (("--output", "a", "--output-dir", "b"), "give one"),
+    (("--marks", "1,2"), "1 questions"),
+    (("--marks", "x"), "above 0"),
+    (("--format", "pdf"), "markdown"),
+    (("--format", "html", "--math", "dollars"), "markdown"),
+    (("--concepts", "nothing"), "concepts"),
+    (("--level", "4"), "level"),
+    (("-", "-"), "standard input"),
+])  # fmt: skip
+def test_what_can_not_be_done_is_one_line(arguments: tuple[str, ...], said: str) -> None:
+    assert said in one_line(exercise(ABC, *arguments))
+
+
+@pytest.mark.parametrize(("text", "column", "said"), [
+    ("a\nb\na\n", None, "twice, on lines 1 and 3"),
+    ("a/b\na:b\n", None, "one name"),
+    ("\n \n", None, "no student"),
+    ("id,name\n1,x\n", "nr", "no column"),
+    ("id,name\n,x\n", "id", "nothing stands"),
+])  # fmt: skip
+def test_lists_of_students_that_can_not_be_used(text: str, column: str | None, said: str) -> None:
+    with pytest.raises(AttncalcError, match=said):
+        ids_of(text.encode(), "class.csv", column)
+
+
+def test_ids_are_made_safe() -> None:
+    assert ids_of(b"\xef\xbb\xbfname,id\r\nx,7\r\ny,../8\r\n", "class.csv", "id") == ["7", "../8"]
+    assert [safe(id) for id in ("../8", "a b", "王", ".", "x" * 200)] == ["_8", "a_b", "王", "_", "x" * 80]
