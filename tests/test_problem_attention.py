@@ -579,7 +579,7 @@ BAD_FORMS = [
     (f"{BASE}W_O: {DRAW.replace('7', '7, rows: 3')}\n", 5, "W_O",
      "3 rows (3 × 2), but W_V has 2 columns (2 × 2, line 4)"),
     (f"{BASE}b_Q: {DRAW.replace('7', '7, rows: 3')}\n", 5, "b_Q", "3 rows, but it is one row"),
-    (f"{BASE}b_Q: {{random: floats}}\n", 5, "b_Q.random", '"floats" is not integers'),
+    (f"{BASE}b_Q: {{random: floats}}\n", 5, "b_Q.random", '"floats" is not integers or quarters'),
     (f"{BASE}b_Q: {{random: integers, from: 1, to: 2}}\n", 5, "b_Q.seed", "missing"),
     (f"{BASE}b_Q: {{random: integers, to: 2, seed: 1}}\n", 5, "b_Q.from", "missing"),
     (f"{BASE}b_Q: {{random: integers, from: 3, to: 2, seed: 1}}\n", 5, "b_Q.from", "3 is above to: 2"),

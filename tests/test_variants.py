@@ -26,13 +26,13 @@ from attncalc.exercises import variants as drawing
 from attncalc.exercises.variants import Variant, variants
 from attncalc.marking.catalogue import CATALOGUE
 from attncalc.mechanisms import solve
-from attncalc.problem import Template, load_template, parse, template
+from attncalc.problem import Template, load, load_template, parse, template
 from attncalc.problem.emit import text_of
 from attncalc.problem.nodes import MapNode, compose
 from attncalc.problem.source import Source
 from attncalc.rounding import Flags, shown
 from attncalc.solution import Solution
-from attncalc.steps import Given, Step
+from attncalc.steps import Arrange, Given, Step
 
 ROOT = Path(__file__).resolve().parent.parent
 RECIPES = sorted((ROOT / "problems").glob("draw-*.yaml"))
@@ -186,6 +186,20 @@ def test_what_hides_a_mistake_is_refused() -> None:
 def test_uniform_and_one_hot_weights_are_degenerate() -> None:
     weights = np.array([[0.5, 0.5], [0.9996, 0.0004], [0.6, 0.4], [1.0, 0.0]]).T[None]  # four draws of one row
     assert judging._is_plain(weights, 3).tolist() == [[True, True, False, False]]  # the last sees only one
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "problems").glob("*.yaml")), ids=lambda path: path.stem)
+def test_many_draws_are_worked_at_once_as_each_by_itself(path: Path) -> None:
+    for step in solve(load(path)).steps.values():
+        if isinstance(step, Given):
+            continue
+        chosen = step.choosers if isinstance(step, Arrange) else 0
+        one = [operand.values for operand in step.operands]
+        other = [values if k >= len(one) - chosen else values / 2 + 1 for k, values in enumerate(one)]
+        both = [np.stack(each, axis=-1) for each in zip(one, other, strict=True)]
+        with np.errstate(all="ignore"):
+            together, each = step.recomputed(both), [step.recomputed(operands) for operands in (one, other)]
+        assert np.allclose(together, np.stack(each, axis=-1), rtol=1e-13, atol=1e-13, equal_nan=True), step.id
 
 
 # The same everywhere
@@ -398,3 +412,13 @@ def test_nothing_is_asked() -> None:
 def test_variants_are_made_one_at_a_time() -> None:
     made: Iterator[Variant] = variants(load_template(RECIPES[0]), numbered(100_000), "s", results)
     assert [next(made).id for _ in range(3)] == numbered(3)
+
+
+# Quarters, drawn in any problem
+
+
+def test_a_matrix_of_quarters() -> None:
+    drawn = "{random: quarters, from: -1, to: 1, seed: 7, rows: 2, columns: 2}"
+    x = solve(parse(f"kind: residual\nf: [[1, 2], [3, 4]]\nx: {drawn}\n".encode())).steps["x"]
+    assert x.values.ravel().tolist() == [figure / 4 for figure in expected("7", "x", -4, 4, 4)]
+    assert x.written is not None and [float(text) for text in x.written.ravel()] == x.values.ravel().tolist()
