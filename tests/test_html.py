@@ -322,6 +322,6 @@ def test_the_page_never_scrolls_sideways(width: int, tmp_path: Path) -> None:
 def test_on_paper_there_is_room_for_every_formula(tmp_path: Path) -> None:
     """A4 less its margins is 672 pixels wide; what is wider than its box there would be cut."""
     cut = "[...root.querySelectorAll('.f, .scroll')].filter(box => box.scrollWidth > box.clientWidth + 1).length"
-    rules = html.STYLE.partition("@media print{\n@page{margin:16mm}\n")[2].strip().removesuffix("}")
+    rules = html.STYLE.partition("@media print{\n@page{size:A4;margin:16mm}\n")[2].strip().removesuffix("}")
     assert "overflow:visible" in rules
     assert measured(tmp_path, 672, cut, rules) == [0] * 6

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from attncalc.exercises.blanks import Asked
     from attncalc.solution import Solution
 
-FORMATS = ("markdown", "html", "text")
+FORMATS = ("markdown", "latex", "html", "moodle", "text", "json")
 
 
 def exercise(
@@ -62,6 +62,8 @@ def exercise(
 
     if format not in FORMATS:
         raise UsageError(f"exercise has no format {format!r}", f"choose one of {', '.join(FORMATS)}")
+    if key and format == "moodle":
+        raise UsageError("a Moodle quiz has its key in it, as feedback", "leave --key out")
     if blank and level is not None:
         raise UsageError("--blank and --level both say what is left to fill in", "give one of them")
     if problems_named.count("-") > 1:
@@ -77,8 +79,8 @@ def exercise(
             worth=points,
         ))  # fmt: skip
     sheet = lay_sheet(questions, Head(title, course, date), language(lang, read[0], PAPER))
-    document = as_document(sheet, key=key)
-    write(formats.render(format, document, **said(math=math)), output)
+    subject = sheet if formats.SHEETS[format].takes == "sheet" else as_document(sheet, key=key)
+    write(formats.render_sheet(format, subject, key=key, **said(math=math)), output)
 
 
 def _asked(solution: Solution, blank: list[str] | None, level: int | None) -> Asked:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 
 from attncalc import rounding
 from attncalc.blocks import (
+    Asked,
     Blank,
     Block,
     Document,
@@ -19,6 +20,7 @@ from attncalc.blocks import (
     Question,
     Section,
     Sheet,
+    SheetWords,
     Space,
     Table,
     Token,
@@ -77,8 +79,9 @@ def lay_sheet(exercises: Sequence[Exercise], head: Head, lang: str, concepts: Se
     lines = [Prose((Token(text),)) for text in (head.course, head.date) if text]
     lines.append(say("sheet.name", blank=Blank(30)))
     foot = say("sheet.foot", variant=Token(head.variant), fingerprint=Token(head.fingerprint))
+    words = SheetWords(**{each.name: say.text(f"sheet.words.{each.name}") for each in fields(SheetWords)})
     return Sheet(
-        title, lang, tuple(lines), questions, foot if head.variant else Prose(()), say("sheet.key", title=title),
+        title, lang, tuple(lines), questions, foot if head.variant else Prose(()), say("sheet.key", title=title), words,
         say.text("colon"),
     )  # fmt: skip
 
@@ -110,7 +113,8 @@ def _question(exercise: Exercise, lang: str) -> Question:
     title = _title(say, exercise)
     answer = lay_out(exercise.solution, exercise.show, lang, title=exercise.title, kind=exercise.kind)
     marks = rounding.fraction(exercise.worth) if exercise.worth is not None else ""
-    return Question(title, tuple(_Question(exercise, say).blocks()), answer.blocks, marks)
+    question = _Question(exercise, say)
+    return Question(title, tuple(question.blocks()), answer.blocks, marks, tuple(map(question.asked, question.steps)))
 
 
 class _Question:
@@ -120,6 +124,7 @@ class _Question:
         self.exercise, self.say, self.hidden = exercise, say, exercise.hidden
         self.page = _Page(exercise.solution, replace(exercise.show, detail="matrices"), say, exercise.hidden)
         self.known = known_axes(exercise.solution)
+        self.steps = [step for step in exercise.solution.steps.values() if step.id in exercise.hidden.asked]
 
     def blocks(self) -> Iterator[Block]:
         say, steps = self.say, list(self.exercise.solution.steps.values())
@@ -129,13 +134,22 @@ class _Question:
         shown = [step for step in steps if step.operands and _is_worked(step) and self.is_shown(step)]
         if shown:
             yield Section(say("sheet.worked"), "worked", tuple(self.page.matrix(step) for step in shown))
-        asked = [step for step in steps if step.id in self.hidden.asked]
         if self.exercise.shapes:
-            blanks = {"rows": Blank(4), "columns": Blank(4)}
-            lines = tuple(say("sheet.shape", symbol=Math(step.symbol), **blanks) for step in asked)
-            yield Section(say("sheet.shapes"), "shapes", (Items(lines),))
-        for step in asked:
+            yield Section(say("sheet.shapes"), "shapes", (Items(tuple(map(self.shape, self.steps))),))
+        for step in self.steps:
             yield Section(self.heading(step), f"ask-{step.id}", tuple(self.ask(step)))
+
+    def shape(self, step: Step) -> Prose:
+        rows, columns = (Blank(4, Expected(str(size), "0")) for size in step.shape)
+        return self.say("sheet.shape", symbol=Math(step.symbol), rows=rows, columns=columns)
+
+    def asked(self, step: Step) -> Asked:
+        texts = self.page.figures(step).texts
+        places = [(i, j) for i, row in enumerate(self.hidden.asked[step.id].tolist()) for j, is_asked in enumerate(row)
+                  if is_asked]  # fmt: skip
+        rows, columns = (self.labels(axis) for axis in (step.rows, step.columns))
+        figures = tuple(str(texts[place]) for place in places)
+        return Asked(step.id, step.shape, rows, columns, tuple(places), figures, self.exercise.shapes)
 
     def is_shown(self, step: Step) -> bool:
         is_free = step.id not in self.hidden.asked and not self.hidden.rest[step.id].any()
@@ -180,11 +194,15 @@ class _Question:
     def cell(self, step: Step, i: int, j: int, width: int, text: str) -> Prose:
         """A blank; what is not asked for but would give an answer away is a dash."""
         if self.hidden.is_asked(step.id, i, j):
-            return Prose((Blank(width, Expected(text, rounding.half_unit(step.places))),))
+            also = rounding.as_right(float(step.values[i, j]), step.places, text)
+            return Prose((Blank(width, Expected(text, rounding.half_unit(step.places), also=also)),))
         return Prose(("–",)) if self.hidden.hides(step.id, i, j) else Prose((figure(text),))
 
+    def labels(self, axis: Axis | None) -> tuple[str, ...] | None:
+        return self.page.labels(axis) if axis in self.known else None
+
     def label(self, axis: Axis | None, k: int) -> Prose:
-        labels = self.page.labels(axis) if axis in self.known else None
+        labels = self.labels(axis)
         return Prose((Token(labels[k]) if labels else self.page.count(k),))
 
 
