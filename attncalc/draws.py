@@ -7,6 +7,8 @@ The 32 bytes of a SHA-256 over the seed and the name of what is drawn are the st
 from __future__ import annotations
 
 import hashlib
+from functools import lru_cache
+from typing import Any
 
 _RAW = 2**64  # values of one raw draw
 
@@ -31,9 +33,7 @@ class _Stream:
     """The next raw values of a PCG64, as Python's integers."""
 
     def __init__(self, state: int, increment: int) -> None:
-        from numpy.random import PCG64  # a tenth of a second, which only draws should cost
-
-        self._generator = PCG64(0)
+        self._generator = _generator()
         self._generator.state = {
             "bit_generator": "PCG64",
             "state": {"state": state, "inc": increment},
@@ -44,6 +44,14 @@ class _Stream:
     def __call__(self, count: int) -> list[int]:
         values: list[int] = self._generator.random_raw(count).tolist()
         return values
+
+
+@lru_cache(maxsize=1)
+def _generator() -> Any:
+    """One generator for all streams: each is read to its end, from a state of its own, before another starts."""
+    from numpy.random import PCG64  # a tenth of a second, which only draws should cost
+
+    return PCG64(0)
 
 
 def _stream(seed: str, name: str) -> _Stream:

@@ -13,7 +13,7 @@ Nothing here knows a format: `precedence` and the names of the operations are al
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -119,6 +119,7 @@ def _is_decimal(number: Expr) -> bool:
     return not number.args[1].isalpha()
 
 
+@lru_cache(maxsize=4096)
 def is_constant(expr: Expr) -> bool:
     """Whether the tree has a value of its own, without a figure: √2, 1/4."""
     return all(part.op not in ("slot", "text") for part in walk(expr))
@@ -263,6 +264,30 @@ def rational(expr: Expr, figures: Sequence[Fraction]) -> Fraction | None:
     return operation.rational(values)
 
 
+def by_hand(
+    expr: Expr, figures: Sequence[Value], constant: Callable[[float], float], part: Callable[[Value], Value]
+) -> Value:
+    """The value of the tree for whoever uses `constant(c)` for a constant c (√2), and `part(v)` for the value v of each
+    part that is worked on the way, as the products of a sum."""
+    if expr.op == "slot":
+        return figures[expr.args[0]]
+    if is_constant(expr):
+        value = evaluate(expr, ())
+        return value if expr.op == "number" and _is_decimal(expr) else constant(float(value))
+    operation, arguments = _operation(expr)
+    values = [by_hand(each, figures, constant, part) for each in arguments]
+    values = [
+        value if each.op == "slot" or is_constant(each) else part(value)
+        for each, value in zip(arguments, values, strict=True)
+    ]
+    if expr.op == "times":  # worked from left to right
+        first, *others = values
+        for k, other in enumerate(others):
+            first = operation.evaluate(iter((part(first) if k else first, other)))
+        return first
+    return operation.evaluate(iter(values))
+
+
 def bounds(expr: Expr, figures: Sequence[Bounds], places: int) -> Bounds:
     """Where the tree's value lies for whoever works it by hand from figures that lie in `figures[k]`, and what it is of
     the figures themselves.
@@ -293,7 +318,8 @@ def bounds(expr: Expr, figures: Sequence[Bounds], places: int) -> Bounds:
 def _bounds(operation: Operation, parts: Sequence[Bounds]) -> Bounds:
     low, high = operation.bounds([(each.low, each.high) for each in parts])
     value = operation.evaluate(each.value for each in parts)
-    hidden = np.isneginf(value)  # is hidden, whatever else is added; what is left undefined, as ∞ - ∞, may be anything
+    # What is hidden stays so, whatever else is added, but ln 0 is not; what is undefined, as ∞ - ∞, may be anything.
+    hidden = np.isneginf(value) & np.any(np.broadcast_arrays(*(np.isneginf(each.value) for each in parts)), axis=0)
     low = np.where(hidden | np.isnan(low), -np.inf, low)
     return Bounds(low, value, np.where(hidden, -np.inf, np.where(np.isnan(high), np.inf, high)))
 

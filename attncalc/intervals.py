@@ -47,7 +47,7 @@ def quotient(bounds: Sequence[Interval]) -> Interval:
     dividend, (low, high) = bounds
     low, high = np.asarray(low, dtype=np.float64), np.asarray(high, dtype=np.float64)
     zero = (low == 0) & (high == 0)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         within = (low < 0) & (high > 0)
         from_ = np.where(within | (high == 0), -np.inf, 1 / high)
         to = np.where(within | (low == 0), np.inf, 1 / low)
@@ -62,10 +62,11 @@ def power(bounds: Sequence[Interval]) -> Interval:
     low, high = np.asarray(low, dtype=np.float64), np.asarray(high, dtype=np.float64)
     with np.errstate(all="ignore"):
         corners = [np.power(base, exponent) for base in (low, high) for exponent in (p, q)]
-    over_zero = (low <= 0) & (high >= 0)
-    least = np.where(over_zero & (np.asarray(p) > 0), np.minimum(0, reduce(np.fmin, corners)), reduce(np.fmin, corners))
-    most = np.where(over_zero & (np.asarray(p) < 0), np.inf, reduce(np.fmax, corners))
-    return least, most
+    least, most = reduce(np.fmin, corners), reduce(np.fmax, corners)
+    over_zero, divides = (low <= 0) & (high >= 0), np.asarray(p) < 0
+    least = np.where(over_zero & (np.asarray(p) > 0), np.minimum(0, least), least)
+    least = np.where(over_zero & divides & (low < 0), -np.inf, least)
+    return least, np.where(over_zero & divides, np.inf, most)
 
 
 def largest_place(bounds: Sequence[Interval]) -> Interval:

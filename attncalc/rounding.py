@@ -174,11 +174,14 @@ def rounded_or_not(bounds: Bounds, places: int) -> Bounds:
     where the figure has no more decimals than that."""
     low, value, high = (np.asarray(each, dtype=np.float64) for each in bounds)
     unit = 1 / _units(places)
-    whole = fits(value, places)
+    whole = fits(value, places) & np.isfinite(value)
     with np.errstate(invalid="ignore", over="ignore"):
-        # What lies about a whole number of units, at most half a unit from it, is rounded to that number.
-        down = np.where(whole, np.minimum(low, np.floor(low / unit + 0.5 + TIE) * unit), low - unit / 2)
-        up = np.where(whole, np.maximum(high, np.ceil(high / unit - 0.5 - TIE) * unit), high + unit / 2)
+        # What lies about a whole number of units, at most half a unit from it, is rounded to that number; to more
+        # decimals, by less.
+        more = unit / 20
+        down = np.minimum(np.floor(low / unit + 0.5 + TIE) * unit, np.where(low < value, low - more, low))
+        up = np.maximum(np.ceil(high / unit - 0.5 - TIE) * unit, np.where(high > value, high + more, high))
+        down, up = np.where(whole, down, low - unit / 2), np.where(whole, up, high + unit / 2)
     return Bounds(down, value, up)
 
 

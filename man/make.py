@@ -15,7 +15,16 @@ from typer.main import get_command  # noqa: E402
 import attncalc  # noqa: E402
 from attncalc import problem  # noqa: E402
 from attncalc.cli.app import app  # noqa: E402
-from attncalc.problem import attention, generation, heads, layers, masks, output, positions  # noqa: E402
+from attncalc.problem import (  # noqa: E402
+    attention,
+    drawing,
+    generation,
+    heads,
+    layers,
+    masks,
+    output,
+    positions,
+)
 from attncalc.problem.files import KEYS as FILE  # noqa: E402
 from attncalc.problem.forms import KEYS as DRAWN  # noqa: E402
 from attncalc.problem.schema import Key, Table  # noqa: E402
@@ -63,6 +72,7 @@ SECTIONS = [
     Section("show", SHOW),
     Section("a matrix from a file", FILE),
     Section("a drawn matrix", DRAWN),
+    Section("draw, each of its matrices, as a mapping", drawing.KEYS),
 ]
 READING = """\
 A problem file is YAML in UTF-8. A matrix is a list of rows, or the word identity, or a mapping as below; vectors are

@@ -24,6 +24,7 @@ ANSWERS = {  # by name: a shipped problem, and what is written
                        "scaled: [[2.121, 1.414, 3.535], [0.707, 0.707, 1.414], [1.414, 0.707, 2.121]]"),
     "many slips": ("i-love-you", "S: [[9, 9, 9], [9, 9, 9], [9, 9, 9]]\nQ: [[8, 8, 8, 8], [8, 8, 8, 8], [8, 8, 8, 8]]\n"
                                  "K: [[7, 7, 7, 7], [7, 7, 7, 7], [7, 7, 7, 7]]"),
+    "a known method": ("abc", "A: [[.422, .155, .422], [.212, .212, .576], [.245, .09, .665]]"),
     "heads": ("two-heads", "head1.A: [{row: 1, values: [1, 0, 0]}]\noutput: _\n"),
     "much left out": ("i-love-you-model", "result: _"),
 }  # fmt: skip

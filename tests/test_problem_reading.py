@@ -341,10 +341,24 @@ def test_an_empty_value_is_named_at_its_key(key: str) -> None:
     assert (*place(error), error.what) == (1, 1, key, "empty")
 
 
-def test_keys_of_later_versions() -> None:
-    error = refused(f"{BASE}draw: {{seed: 1}}\n")
-    assert place(error) == (5, 1, "draw")
-    assert error.what == "not known to this version of attncalc yet" and error.hint
+@pytest.mark.parametrize(
+    ("draw", "column", "path", "what"),
+    [
+        ("2", 1, "draw", "must say what is drawn, matrix by matrix"),
+        ("{}", 1, "draw", "must say what is drawn, matrix by matrix"),
+        ("{seed: 1}", 14, "draw.seed", '"1" is not integers or quarters'),
+        ("{W_X: integers}", 8, "W_X", "unknown key W_X"),
+        ("{W_Q: }", 8, "draw.W_Q", "empty"),
+        ("{W_Q: {of: halves}}", 18, "draw.W_Q.of", '"halves" is not integers or quarters'),
+        ("{W_Q: {seed: 1}}", 15, "draw.W_Q.seed", "unknown key seed"),
+        ("{W_Q: {from: 2, to: 1}}", 20, "draw.W_Q.from", "2 is above to: 1"),
+        ("{'layers[1].W': integers}", 8, "draw.layers[1].W", "there is no such place in the file"),
+        ("{'heads[0].W_Q': integers}", 8, "draw.heads[0].W_Q", "not the path of a matrix"),
+    ],
+)  # fmt: skip
+def test_what_can_not_be_drawn_is_named_at_its_place(draw: str, column: int, path: str, what: str) -> None:
+    error = refused(f"{BASE}draw: {draw}\n")
+    assert (error.line, error.column, error.path, error.what) == (5, column, path, what)
 
 
 def test_keys_of_another_kind_are_called_so() -> None:

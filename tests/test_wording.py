@@ -205,7 +205,8 @@ def test_every_key_is_used_on_some_page(monkeypatch: pytest.MonkeyPatch) -> None
         document(read, "en")
     dict(reports.documents("en"))
     dict(sheets.documents("en"))
-    assert set(templates("en")) - used == set()
+    unused = {key for key in set(templates("en")) - used if not key.startswith("methods.")}  # see test_methods.py
+    assert unused == set()
 
 
 # Their pages: none of these finds a key missing

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, Literal
+from pathlib import Path
+from typing import Annotated, Literal
 
 import typer
 
 from attncalc.cli.options import Lang, Maths, Output
 
-if TYPE_CHECKING:
-    from attncalc.exercises.blanks import Asked
-    from attncalc.solution import Solution
-
 FORMATS = ("markdown", "latex", "html", "moodle", "text", "json")
 
 
 def exercise(
-    problems_named: Annotated[
+    problems: Annotated[
         list[str],
         typer.Argument(metavar="PROBLEM...", help="Problem files (YAML), a question each; - is standard input."),
     ],
@@ -50,43 +48,78 @@ def exercise(
     ] = "markdown",
     math: Maths = None,
     lang: Lang = None,
+    variants: Annotated[
+        int | None,
+        typer.Option("--variants", metavar="N", min=1, max=100_000, help="Draw so many variants, called 1, 2, .."),
+    ] = None,
+    students: Annotated[
+        str | None,
+        typer.Option("--students", metavar="FILE", help="Draw one for each student: a file with an id a line, or CSV."),
+    ] = None,
+    column: Annotated[
+        str | None, typer.Option("--column", metavar="NAME", help="The column of a CSV file that holds the ids.")
+    ] = None,
+    seed: Annotated[
+        str, typer.Option("--seed", metavar="TEXT", help="What variants are drawn from: the same seed, the same draws.")
+    ] = "",
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Say on standard error how many draws were refused, and why.")
+    ] = False,
+    output_dir: Annotated[
+        Path | None,
+        typer.Option("--output-dir", metavar="FOLDER", help="Write sheets, keys, problems, answers to fill in there."),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace files that are there already.")] = False,
     output: Output = None,
 ) -> None:  # fmt: skip
-    """Make an exercise sheet of problems, with blanks to fill in, and its key."""
-    from attncalc import formats, mechanisms
-    from attncalc import problem as problems
-    from attncalc.cli.output import PAPER, language, said, write
+    """Make exercise sheets of problems, with blanks to fill in, and their keys: one for all, or drawn for each."""
+    from attncalc.cli import sheets
+    from attncalc.cli.folder import fill
+    from attncalc.cli.output import write
+    from attncalc.cli.progress import Progress
     from attncalc.errors import UsageError
-    from attncalc.exercises.blanks import hidden
-    from attncalc.layout.exercise import Exercise, Head, as_document, lay_sheet
 
     if format not in FORMATS:
         raise UsageError(f"exercise has no format {format!r}", f"choose one of {', '.join(FORMATS)}")
     if key and format == "moodle":
         raise UsageError("a Moodle quiz has its key in it, as feedback", "leave --key out")
+    if math and format != "markdown":
+        raise UsageError(f"--math is an option of markdown, not of {format}", "add --format markdown")
     if blank and level is not None:
         raise UsageError("--blank and --level both say what is left to fill in", "give one of them")
-    if problems_named.count("-") > 1:
-        raise UsageError("standard input can be read once", "give a file for the rest")
-    read = [problems.load(each) for each in problems_named]
-    worth = _worth(marks, len(read))
-    questions = []
-    for each, points in zip(read, worth, strict=True):
-        solution = mechanisms.solve(each)
-        asked = hidden(solution, _asked(solution, blank, level))
-        questions.append(Exercise(
-            solution, each.show, each.kind, each.title, asked, shapes=ask == "shapes", given_alone=level == 1,
-            worth=points,
-        ))  # fmt: skip
-    sheet = lay_sheet(questions, Head(title, course, date), language(lang, read[0], PAPER))
-    subject = sheet if formats.SHEETS[format].takes == "sheet" else as_document(sheet, key=key)
-    write(formats.render_sheet(format, subject, key=key, **said(math=math)), output)
+    if output and output_dir:
+        raise UsageError("--output and --output-dir both say where to write", "give one of them")
+    ids = _ids(variants, students, column)
+    if ids and len(ids) > 1 and output_dir is None and format != "moodle":
+        raise UsageError(f"{len(ids)} sheets go into a folder", "name it: --output-dir sheets")
+    worth = _worth(marks, len(problems))
+    form = sheets.Form(format, math, lang, ask == "shapes", level == 1, worth, title, course, date)
+    refused: Counter[str] = Counter()
+    with Progress() as tell:
+        made = sheets.made(problems, ids, seed, blanks=blank, level=level or 2, refused=refused)
+        if output_dir:
+            fill(output_dir, sheets.files(made, form), force=force, tell=tell)
+        elif format == "moodle":
+            write(sheets.quiz(made, form), output)
+        else:
+            write(sheets.page(next(iter(made)), form, key=key), output)
+    if explain:
+        typer.echo(sheets.explained(refused), err=True)
 
 
-def _asked(solution: Solution, blank: list[str] | None, level: int | None) -> Asked:
-    from attncalc.exercises.blanks import by_level, by_names, names
+def _ids(variants: int | None, students: str | None, column: str | None) -> list[str] | None:
+    """Who the variants are for; None: the problems are as they are."""
+    from attncalc import problem
+    from attncalc.errors import UsageError
+    from attncalc.exercises.students import ids_of
 
-    return by_names(solution, names(blank)) if blank else by_level(solution, level or 2)
+    if variants is not None and students is not None:
+        raise UsageError("--variants and --students both say how many", "give one of them")
+    if column is not None and students is None:
+        raise UsageError("--column is that of a CSV file of students", "name it: --students class.csv")
+    if students is not None:
+        return ids_of(problem.read(students), students, column)
+    return None if variants is None else [str(k + 1) for k in range(variants)]
 
 
 def _worth(marks: str | None, count: int) -> list[Fraction | None]:

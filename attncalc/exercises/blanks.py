@@ -82,24 +82,45 @@ def by_names(solution: Solution, blanks: Sequence[str]) -> Asked:
     return {id: asked[id] for id in solution.steps if id in asked}
 
 
+def of_several(solutions: Sequence[Solution], blanks: Sequence[str]) -> list[Asked]:
+    """The same for several problems: each blank names a step of one of them at least, and each is asked something."""
+    for blank in blanks:
+        if not any(is_here(solution, blank) for solution in solutions):
+            by_names(solutions[0], [blank])  # says so
+    here = [[blank for blank in blanks if is_here(solution, blank)] for solution in solutions]
+    for k, own in enumerate(here):
+        if not own:
+            raise UsageError(f"--blank asks nothing of problem {k + 1}", "name a step of each, or give --level")
+    return [by_names(solution, own) for solution, own in zip(solutions, here, strict=True)]
+
+
+def is_here(solution: Solution, blank: str) -> bool:
+    """Whether a blank names a step that is worked here."""
+    match = _blank(blank.strip())
+    return match is not None and bool(_worked(solution, match[1]))
+
+
 def hidden(solution: Solution, asked: Asked) -> Hidden:
     """What the sheet of these blanks may not show beside them."""
     return Hidden(asked, solution.reached(asked))
 
 
 def _named(solution: Solution, name: str) -> list[Step]:
-    if name == "result":
-        return [solution.result]
-    found = [step for id, step in solution.steps.items() if id == name] or [
-        step for id, step in solution.steps.items() if id.endswith(f".{name}")
-    ]
-    found = [step for step in found if step.operands and not (isinstance(step, Arrange) and not step.choosers)] or [
-        step for step in found if step is solution.result
-    ]
+    found = _worked(solution, name)
     if not found:
         known = ", ".join(step.id for step in asked_steps(solution))
         raise UsageError(f"--blank {name} names no step that is worked here", f"there are {known}")
     return found
+
+
+def _worked(solution: Solution, name: str) -> list[Step]:
+    """The steps of this id, or whose ids end with it, that are worked rather than given or copied; or the result."""
+    if name in ("result", solution.result.id):
+        return [solution.result]
+    found = [solution.steps[name]] if name in solution.steps else [
+        step for id, step in solution.steps.items() if id.endswith(f".{name}")
+    ]  # fmt: skip
+    return [step for step in found if step.operands and not (isinstance(step, Arrange) and not step.choosers)]
 
 
 def _index(text: str | None, size: int, blank: str) -> slice:

@@ -78,6 +78,11 @@ def _heads(page: Page, convention: Convention) -> Prose:
     return say(f"conventions.heads.{convention.choice}", **parts)
 
 
+def _drawn(page: Page, convention: Convention) -> Prose:
+    matrices = [Prose((path,)) for path in convention.details["matrices"]]
+    return page.say("conventions.drawn.example", matrices=page.say.joined(matrices, "list.names"))
+
+
 def _figures(page: Page, convention: Convention) -> Prose:
     figures = [Prose((figure(text),)) for text in convention.details["figures"]]
     return page.say("conventions.read_as_hidden.figures", figures=page.say.enumeration(figures))
@@ -92,6 +97,7 @@ _OWN: dict[str, Callable[[Page, Convention], Prose]] = {
     "scale": _scale,
     "heads": _heads,
     "placed": _placed,
+    "drawn": _drawn,
     "read_as_hidden": _figures,
 }
 

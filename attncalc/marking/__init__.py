@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from attncalc.marking.answers import Answers, answers_of, published
+from attncalc.marking.methods import named
 from attncalc.marking.verdicts import Figure, Marked, Marking, marked
+from attncalc.marking.written import Written
 from attncalc.mechanisms import solve
 from attncalc.problem import Problem
 from attncalc.solution import Solution
@@ -31,16 +34,23 @@ def mark(problem: Problem, answers: Mapping[str, Any] | None = None) -> Marking:
 def mark_answers(problem: Problem, solution: Solution, answers: Answers, *, printed: bool = False) -> Marking:
     """The same for answers that are read already. Figures that were `printed` elsewhere have as many decimals as each
     step was printed with, unless the problem says how many are asked for."""
-    return marked(solution, answers, problem.show.rule, _printed(problem, solution, answers) if printed else {})
+    places = _printed(problem, solution, answers) if printed else {}
+    marking = marked(solution, answers, problem.show.rule, places)
+    return replace(marking, methods=named(problem, marking, places))
 
 
 def _printed(problem: Problem, solution: Solution, answers: Answers) -> dict[str, int]:
-    """The decimals of each step whose number is not asked for: the most that one of its figures was printed with; of a
-    step that was not printed, the most of all."""
-    most = {id: _most_decimals(figures) for id, figures in answers.figures.items()}
-    of_all = max(most.values(), default=0)
-    return {id: most.get(id, of_all) for id in solution.steps if not problem.show.rule.says(id)}
+    """The decimals of each step whose number is not asked for: those that it was printed with; of a step that was not
+    printed, the most of all."""
+    found = {id: _decimals_printed(figures) for id, figures in answers.figures.items()}
+    of_all = max(found.values(), default=0)
+    return {id: found.get(id, of_all) for id in solution.steps if not problem.show.rule.says(id)}
 
 
-def _most_decimals(figures: Any) -> int:
-    return max((each.decimals or 0 for each in np.ravel(figures) if each is not None), default=0)
+def _decimals_printed(figures: Any) -> int:
+    """The most that one of the figures of a step has. One with an exponent has its own (6.03e-06 has eight), which say
+    nothing of those beside it (9.82e-01): where no other figure has any, the fewest."""
+    those: list[Written] = [each for each in np.ravel(figures) if each is not None]
+    plain = [each.decimals or 0 for each in those if not each.has_exponent]
+    own = [each.decimals or 0 for each in those if each.has_exponent]
+    return max(plain, default=0) or min(own, default=0)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
 
 from attncalc.errors import UsageError
 from attncalc.expr import Expr
 from attncalc.problem.schema import nearest
 from attncalc.problem.source import one_line, short
+from attncalc.rounding import Flags
 from attncalc.solution import Group, Solution
 from attncalc.steps import Arrange, Axis, Given, Reduce, Step
 
@@ -37,6 +41,25 @@ def template(solution: Solution, *, only: Collection[Step | str] = (), given: bo
         if step.id in ids or (by_default and not ids):
             blanks.append(_blank(step, known))
     return "\n".join(blanks)
+
+
+def blanks_of(solution: Solution, asked: Mapping[str, Flags]) -> str:
+    """The same of the figures alone that these flags mark: whole steps, or parts of them."""
+    known = known_axes(solution)
+    blanks = []
+    for id, flags in asked.items():
+        blank = _blank(solution.steps[id], known)
+        if not flags.all():
+            parts = [_part(i, np.flatnonzero(row) + 1, len(row)) for i, row in enumerate(flags) if row.any()]
+            blank = f"{blank.splitlines(keepends=True)[0]}{id}:\n{''.join(parts)}"
+        blanks.append(blank)
+    return "\n".join(blanks)
+
+
+def _part(i: int, columns: NDArray[np.int64], m: int) -> str:
+    """A row of blanks, or those of some columns."""
+    of = "" if len(columns) == m else f"columns: [{', '.join(map(str, columns))}], "
+    return f"  - {{row: {i + 1}, {of}values: [{', '.join('_' * len(columns))}]}}\n"
 
 
 def asked_steps(solution: Solution) -> list[Step]:

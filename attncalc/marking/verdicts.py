@@ -18,7 +18,7 @@ from attncalc.marking.answers import Answers
 from attncalc.marking.written import Written
 from attncalc.rounding import TIE, Bounds, Flags, Floats, Rule, rounded, rounded_or_not
 from attncalc.solution import Solution
-from attncalc.steps import Arrange, Given, Step
+from attncalc.steps import Arrange, Given, Reduce, Step
 
 CORRECT, FOLLOWS, IMPRECISE, SLIP, BLANK, INVALID = "correct", "follows", "imprecise", "slip", "blank", "invalid"
 VERDICTS = (CORRECT, FOLLOWS, IMPRECISE, SLIP, BLANK, INVALID)
@@ -37,7 +37,6 @@ class Marked:
     written: NDArray[np.object_]  # of Written | None
     verdicts: NDArray[np.object_]  # of str
     exact: Floats
-    is_exact: Flags  # whether that is a figure that nobody rounds
     follows: Bounds
     places: int
 
@@ -95,9 +94,13 @@ class Marking:
     @cached_property
     def from_slips(self) -> dict[str, Flags]:
         """Which figures are worked from a slip, or from a figure that is none: by step id, n × m."""
-        return self.solution.reached({
-            id: np.isin(marked.verdicts, [SLIP, INVALID]) for id, marked in self.steps.items()
-        })  # fmt: skip
+        wrong = {id: np.isin(marked.verdicts, [SLIP, INVALID]) for id, marked in self.steps.items()}
+        found = self.solution.reached(wrong)
+        for id, flags in wrong.items():
+            step = self.solution.steps[id]
+            if isinstance(step, Reduce) and step.over == "start":  # each may go on from the one before it
+                found[id][:, 1:] |= np.logical_or.accumulate(flags, axis=1)[:, :-1]
+        return found
 
     @property
     def first_slip(self) -> Figure | None:
@@ -115,17 +118,26 @@ def marked(solution: Solution, answers: Answers, rule: Rule, places: Mapping[str
     `places` are the decimals asked for, by step id, where they are not those of the step: of figures that were printed
     elsewhere, as many as they were printed with.
     """
+    asked = {id: (places or {}).get(id, step.places) for id, step in solution.steps.items()}
     stands: dict[str, Bounds] = {}
+    in_copies: dict[str, Bounds] = {}  # what stands for a step in copies of it that have as many decimals
     steps: dict[str, Marked] = {}
     for id, step in solution.steps.items():
-        asked = (places or {}).get(id, step.places)
-        follows = followed(step, [stands[operand.id] for operand in step.operands], asked)
+        operands = [stands[each.id] for each in step.operands]
+        seen = [
+            in_copies[each.id] if isinstance(step, Arrange) and asked[each.id] == asked[id] else stands[each.id]
+            for each in step.operands
+        ]
+        follows = followed(step, seen, asked[id])
+        instead = recomputed(step, followed(step, operands, asked[id]), asked[id], rule)
         written = answers.figures.get(id)
-        if written is None:
-            stands[id] = recomputed(step, follows, asked)
-            continue
-        each = steps[id] = _step(step, solution, written, follows, asked, rule)
-        stands[id] = _stand(each, rule)
+        if written is not None:
+            steps[id] = _step(step, solution, written, seen, follows, asked[id], rule)
+            stands[id] = in_copies[id] = _stand(steps[id], instead, rule)
+        else:
+            stands[id] = instead
+            # Rounded to the decimals of a copy it would be the copy: no figure is off by half a unit twice.
+            in_copies[id] = recomputed(step, follows, asked[id] + (not _made_to_add_up(step, rule)), rule)
     return Marking(answers.name, solution, steps, stands, {})
 
 
@@ -138,31 +150,57 @@ def followed(step: Step, operands: list[Bounds], places: int) -> Bounds:
         return Bounds(step.values, step.values, step.values)
 
 
-def recomputed(step: Step, follows: Bounds, places: int) -> Bounds:
-    """What stands for a step that was not written: it may have been rounded. A copy was not."""
-    return follows if isinstance(step, Given | Arrange) else rounded_or_not(follows, places)
+def recomputed(step: Step, follows: Bounds, places: int, rule: Rule) -> Bounds:
+    """What stands for a step that was not written: it may have been rounded, and made to add up to 1. A copy was
+    not."""
+    if isinstance(step, Given | Arrange):
+        return follows
+    low, value, high = rounded_or_not(follows, places)
+    moved = _moved(step, follows, places, rule)
+    return Bounds(low - moved, value, high + moved)
+
+
+def figures(written: NDArray[np.object_]) -> Floats:
+    """The values of figures, nan where there is none."""
+    return _figures(written)[0]
+
+
+def follow(step: Step, written: NDArray[np.object_], follows: Bounds, asked: int, rule: Rule) -> Flags:
+    """Which written figures are within half a unit of what some figures give that stand before them; weights that were
+    made to add up to 1, within one unit more."""
+    values, half = _to_be_judged(written, asked)
+    return _within(values, follows, half + _moved(step, follows, asked, rule))
 
 
 def _step(
-    step: Step, solution: Solution, written: NDArray[np.object_], follows: Bounds, asked: int, rule: Rule
+    step: Step, solution: Solution, written: NDArray[np.object_], operands: list[Bounds], follows: Bounds, asked: int,
+    rule: Rule,
 ) -> Marked:  # fmt: skip
-    full = solution.exact or solution
-    in_full = full.steps.get(step.id, step)
-    exact = in_full.values
+    exact = _in_full_precision(solution, step).values
     values, decimals = _figures(written)
-    units = _units(decimals, asked)
     is_given = ~np.isnan(values)
     verdicts = np.full(step.shape, "", dtype=object)
     verdicts[[[each is not None and each.is_blank for each in row] for row in written]] = BLANK
     verdicts[[[each is not None and each.is_invalid for each in row] for row in written]] = INVALID
     verdicts[is_given] = SLIP
+    judged, half = _to_be_judged(written, asked)
+    right = _within(judged, Bounds(exact, exact, exact), half)
+    right |= rounded(judged, asked, rule.ties) == rounded(exact, asked, rule.ties)
+    following = follow(step, written, follows, asked, rule)
+    if isinstance(step, Reduce) and step.over == "start":
+        own = _as_written(values, half, follows)
+        following |= _within(judged, step.running_bounds(operands, own, asked), half)
     short = is_given & (decimals == asked - 1) & (values != 0)
-    own = np.where(short, 10.0 ** -(asked - 1), units)
-    right, following = (_right(values, exact, units, asked, rule), _follows(step, values, follows, units, asked, rule))
-    nearly = _near(values, exact, own) | _within(values, follows, own / 2)
+    nearly = _within(values, Bounds(exact, exact, exact), 10 * half) | _within(values, follows, 10 * half)
     for verdict, where in ((IMPRECISE, short & nearly), (FOLLOWS, following), (CORRECT, right)):
         verdicts[is_given & where] = verdict
-    return Marked(step, written, verdicts, exact, in_full.exact, follows, asked)
+    return Marked(step, written, verdicts, exact, follows, asked)
+
+
+def _in_full_precision(solution: Solution, step: Step) -> Step:
+    """The same step where nothing is rounded on the way; itself where that chose otherwise, and has none like it."""
+    exact = (solution.exact or solution).steps.get(step.id, step)
+    return exact if exact.shape == step.shape else step
 
 
 def _figures(written: NDArray[np.object_]) -> tuple[Floats, Floats]:
@@ -172,58 +210,61 @@ def _figures(written: NDArray[np.object_]) -> tuple[Floats, Floats]:
     return np.array(values, dtype=np.float64), np.array(decimals, dtype=np.float64)
 
 
-def _units(decimals: Floats, asked: int) -> Floats:
-    """One unit of the last decimal of each figure; 0 of those that are exact."""
-    return np.where(np.isinf(decimals), 0.0, 10.0 ** -np.maximum(np.where(np.isinf(decimals), 0, decimals), asked))
+def _to_be_judged(written: NDArray[np.object_], asked: int) -> tuple[Floats, float]:
+    """The values of figures, and how far off they may be: half a unit of the decimals asked for, however many were
+    written. Those that are exact, as 1/3, are judged as they would be written with so many."""
+    values, decimals = _figures(written)
+    is_exact = np.isinf(decimals) & np.isfinite(values)
+    values[is_exact] = rounded(values[is_exact], asked)
+    return values, 0.5 * 10.0**-asked
 
 
-def _near(values: Floats, exact: Floats, units: Floats) -> Flags:
-    """Which figures are within half a unit of the exact ones."""
-    return _within(values, Bounds(exact, exact, exact), units / 2)
-
-
-def _within(values: Floats, bounds: Bounds, slack: Floats) -> Flags:
+def _within(values: Floats, bounds: Bounds, slack: Floats | float) -> Flags:
     """Which figures lie within bounds, or no further from them than `slack`."""
     with np.errstate(invalid="ignore"):
-        noise = TIE * slack + 1e-12 * np.abs(values)
+        noise = TIE * slack + 1e-12 * np.where(np.isfinite(values), np.abs(values), 0.0)
         inside = (values >= bounds.low - slack - noise) & (values <= bounds.high + slack + noise)
     return np.asarray(inside | (values == bounds.value))  # -∞ too
 
 
-def _right(values: Floats, exact: Floats, units: Floats, asked: int, rule: Rule) -> Flags:
-    """Which figures are within half a unit of the exact ones, or are the same once both are rounded."""
-    same = rounded(np.nan_to_num(values), asked, rule.ties) == rounded(exact, asked, rule.ties)
-    return np.asarray(_near(values, exact, units) | same)
-
-
-def _follows(step: Step, values: Floats, follows: Bounds, units: Floats, asked: int, rule: Rule) -> Flags:
-    """Which figures are within half a unit of what some figures give that stand before them, or are so once they are
-    rounded; weights that were made to add up to 1, within one unit more."""
-    more = 10.0**-asked if _made_to_add_up(step, rule) else 0.0
-    shorter, half = rounded(np.nan_to_num(values), asked, rule.ties), np.full_like(units, 0.5 * 10.0**-asked)
-    return _within(values, follows, units / 2 + more) | _within(shorter, follows, half + more)
-
-
 def _made_to_add_up(step: Step, rule: Rule) -> bool:
+    """Whether its figures are weights that may have been made to add up to 1, or copies of some."""
+    if isinstance(step, Arrange):
+        return any(_made_to_add_up(each, rule) for each in step.copied)
     return step.rows_sum_to_one and rule.weights == "sum-to-one"
 
 
-def _stand(marked: Marked, rule: Rule) -> Bounds:
-    """What stands for a written step in the steps after it: the figures that round to those that were written; where
-    nothing was, what follows from what was written before."""
-    step, asked = marked.step, marked.places
+def _moved(step: Step, follows: Bounds, asked: int, rule: Rule) -> Floats:
+    """How much further from what they follow from weights may be that were made to add up to 1: a unit; none where that
+    is 0, as of a hidden key, or 1."""
+    may_be = _made_to_add_up(step, rule) & (follows.high > 0) & (follows.value < 1)
+    return np.where(may_be, 10.0**-asked, 0.0)
+
+
+def _stand(marked: Marked, instead: Bounds, rule: Rule) -> Bounds:
+    """What stands for a written step in the steps after it: the figures that round to those that were written, and
+    something `instead` where nothing was."""
+    step, asked, follows = marked.step, marked.places, marked.follows
     values, decimals = _figures(marked.written)
-    units = _units(decimals, asked)
-    units = np.where(marked.verdicts == IMPRECISE, 10.0**-decimals, units)
+    places = np.where(marked.verdicts == IMPRECISE, decimals, np.maximum(decimals, asked))
+    half = 0.5 * 10.0**-places  # 0 of one that is exact
     alone = (decimals == 0) & (step.own_decimals == 0) | np.isinf(values)  # an id, a choice; what is hidden
-    with np.errstate(invalid="ignore"):
-        same = np.abs(values - marked.exact) <= TIE * units
-    alone |= same & ((decimals < asked) | marked.is_exact)
-    half = np.where(alone, 0.0, units / 2)
-    low, high = values - half, values + half
-    if _made_to_add_up(step, rule):  # the figure before that was done is one that follows, at most a unit further
-        low = np.minimum(low, np.clip(marked.follows.low, low - units, None))
-        high = np.maximum(high, np.clip(marked.follows.high, None, high + units))
+    with np.errstate(invalid="ignore"):  # and where all honest habits give one figure, and that is written
+        alone |= (follows.low == follows.high) & (np.abs(values - follows.value) <= TIE * half)
+    low, value, high = _as_written(values, np.where(alone, 0.0, half), instead)
+    # A weight that was made to add up to 1 may be used as it was before.
+    moved = _moved(step, follows, asked, rule)
+    low = np.minimum(low, np.clip(instead.low + moved, low - moved, None))
+    high = np.maximum(high, np.clip(instead.high - moved, None, high + moved))
+    if isinstance(step, Arrange):  # a copy is what it was copied from, however that lies
+        with np.errstate(invalid="ignore"):
+            copied = np.abs(values - follows.value) <= TIE * units
+        low, high = np.where(copied, follows.low, low), np.where(copied, follows.high, high)
+    return Bounds(low, value, high)
+
+
+def _as_written(values: Floats, half: Floats | float, instead: Bounds) -> Bounds:
+    """Where figures lie that are written so, to half a unit; others where nothing is."""
     there = ~np.isnan(values)
-    instead = recomputed(step, marked.follows, asked)
-    return Bounds(*(np.where(there, own, other) for own, other in zip((low, values, high), instead, strict=True)))
+    own = values - half, values, values + half
+    return Bounds(*(np.where(there, each, other) for each, other in zip(own, instead, strict=True)))

@@ -21,6 +21,7 @@ _SIGNS = {ord("−"): "-", ord("×"): "*", ord("·"): "*", ord("⋅"): "*", ord(
 _PLAIN_SIGNS: dict[int, int | str] = {**_FULL_WIDTH, **_SIGNS}
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻", "0123456789+-")
 _raised = re.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻]+")
+_TIMES_TEN = frozenset("eEx*")
 _minus_infinity = re.compile(r"- ?(?:\.?inf|infinity|∞)", re.IGNORECASE).fullmatch
 _in_brackets = re.compile(r"\(([^()]*)\)").fullmatch
 _decimal = re.compile(
@@ -58,6 +59,11 @@ class Written(NamedTuple):
     @property
     def is_invalid(self) -> bool:
         return bool(self.why)
+
+    @property
+    def has_exponent(self) -> bool:
+        """Whether it is a decimal times a power of ten, such as 6.03e-06."""
+        return self.decimals is not None and not _TIMES_TEN.isdisjoint(self.text.translate(_PLAIN_SIGNS))
 
 
 def written(text: str, decimal_comma: bool = False) -> Written:

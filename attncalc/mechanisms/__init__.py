@@ -110,6 +110,8 @@ def _worked(problem: Problem, on_step: Callable[[str], object] | None) -> Soluti
     sheet = Sheet(problem.show.rule, on_step)
     try:
         MECHANISMS[problem.kind](sheet, problem.given, problem.show)
+        if problem.drawn:
+            sheet.convention("drawn", "example", matrices=problem.drawn)
     except StepError as error:
         raise _in_file(problem, error) from error
     return sheet.solution()

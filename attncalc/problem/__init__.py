@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -15,6 +15,7 @@ import yaml
 
 from attncalc.errors import UsageError
 from attncalc.problem import attention as _attention
+from attncalc.problem import drawing
 from attncalc.problem import experts as _experts
 from attncalc.problem import feed_forward as _feed_forward
 from attncalc.problem import loss as _loss
@@ -27,6 +28,8 @@ from attncalc.problem import size as _size
 from attncalc.problem import softmax as _softmax
 from attncalc.problem.attention import Attention, Scale
 from attncalc.problem.decoding import decode
+from attncalc.problem.emit import text_of
+from attncalc.problem.forms import Random
 from attncalc.problem.heads import Head
 from attncalc.problem.masks import Mask
 from attncalc.problem.nodes import MapNode, Node, compose, is_empty
@@ -38,10 +41,11 @@ from attncalc.problem.softmax import Softmax
 from attncalc.problem.source import Source, either, one_line, short
 from attncalc.problem.standalone import mask_matrix_from_bytes, matrix_from_bytes, padding_vector
 from attncalc.show import Show
+from attncalc.steps import Matrix
 
 __all__ = [
-    "Attention", "Head", "Mask", "Problem", "Scale", "Show", "Softmax", "load", "mask_matrix_from_bytes",
-    "matrix_from_bytes", "padding_vector", "parse", "read",
+    "Attention", "Head", "Mask", "Problem", "Scale", "Show", "Softmax", "Template", "load", "load_template",
+    "mask_matrix_from_bytes", "matrix_from_bytes", "padding_vector", "parse", "read", "template",
 ]  # fmt: skip
 
 
@@ -56,6 +60,7 @@ class Problem:
     show: Show
     given: Any
     published: Node | None = None  # figures printed elsewhere, for marking
+    drawn: tuple[str, ...] = ()  # the matrices that the file leaves to `draw`, of which these figures are an example
 
     def with_show(self, **changes: Any) -> Problem:
         """The same problem shown otherwise, as Show.changed says: `with_show(decimals=4, rounding="carried")`."""
@@ -109,6 +114,7 @@ KEYS = Table(
         Key("kind", _kind, "attention", f"the kind of problem: {', '.join(KINDS)}"),
         Key("show", show, Show(), "how figures are rounded and what is shown"),
         Key("published", anything, None, "figures printed elsewhere, by step id, for marking"),
+        Key("draw", anything, None, "which matrices are drawn for exercises: {W_Q: {of: integers, from: -2, to: 2}}"),
     ),
     elsewhere={key: f"kind: {either(kinds)}" for key, kinds in _OWNERS.items()},
 )
@@ -139,15 +145,63 @@ def parse(data: bytes, name: str = "<text>", folder: Path | None = None) -> Prob
 
     `folder` is where the files that it names are; None: it may not name any.
     """
+    source, root = _tree(data, name, folder)
+    root, drawn = drawing.filled(source, root, drawing.asked(source, root))
+    return replace(_built(source, root), drawn=drawn)
+
+
+@dataclass(frozen=True)
+class Template:
+    """A file whose matrices are drawn anew for each problem: `problem` is an example, in which each of `draws` is."""
+
+    problem: Problem
+    draws: Mapping[str, Random]
+    source: Source
+    root: Node
+
+    def text(self, matrices: Mapping[str, Matrix]) -> str:
+        """The file with these matrices written out as rows, by their paths: a problem by itself."""
+        root = self.root
+        for path, matrix in matrices.items():
+            assert matrix.written is not None
+            root = drawing.placed(self.source, root, path, drawing.rows_of(matrix.written))
+        assert isinstance(root, MapNode)
+        return text_of(root, leave_out=drawing.OWN)
+
+    def parse(self, text: str, name: str) -> Problem:
+        """The problem of such a text, where the file's folder is."""
+        return parse(text.encode(), name, self.source.folder)
+
+
+def template(data: bytes, name: str = "<text>", folder: Path | None = None) -> Template:
+    """What problems are drawn from: a file with `draw`, or any whose inputs and weights are written out as rows."""
+    source, root = _tree(data, name, folder)
+    root, found = drawing.redrawn(source, root, drawing.asked(source, root))
+    if not found:
+        raise source.error(root, "draw", "there is nothing to draw", "say draw: {H: integers, ..}")
+    return Template(_built(source, root), found, source, root)
+
+
+def load_template(path: str | os.PathLike[str]) -> Template:
+    """The template in a file; "-" is standard input. Raises as `load` does."""
+    name = os.fspath(path)
+    data = read(name)
+    return template(data, "<stdin>", Path()) if name == "-" else template(data, name, Path(name).parent)
+
+
+def _tree(data: bytes, name: str, folder: Path | None) -> tuple[Source, Node]:
     source = replace(decode(data, name), folder=folder)
     root = compose(source)
     if root is None:
         raise source.error_at(1, 1, "", "expected a mapping at top level", "the file is empty")
-    source = replace(source, count_from=_count_from(root))
+    return replace(source, count_from=_count_from(root)), root
+
+
+def _built(source: Source, root: Node) -> Problem:
     kind = _kind_of(source, root)
     said = (KINDS[kind].keys + KEYS).read(source, root)
     given = KINDS[kind].build(source, said)
-    return Problem(name, said["title"], said["lang"], kind, said["show"], given, said["published"])
+    return Problem(source.name, said["title"], said["lang"], kind, said["show"], given, said["published"])
 
 
 def _count_from(root: Node) -> int:

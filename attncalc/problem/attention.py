@@ -147,7 +147,6 @@ KEYS = Table(
         Key("masked_row", choice("zero", "error"), "zero", "a row with nothing visible: weights 0, or an error"),
         Key("memory", nested(MEMORY_KEYS), None, "{tokens: [..], H: [..]}: what keys and values come from"),
     ),
-    later={"draw": ""},
 )  # fmt: skip
 
 

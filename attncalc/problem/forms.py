@@ -1,11 +1,11 @@
-"""Matrices that are described instead of written out: `identity`, and `{random: integers, ..}`.
+"""Matrices that are described instead of written out: `identity`, `{random: integers, ..}`, and those of `draw:`.
 
 A form becomes a Matrix once its size is known from what it must fit: sizes.py.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -13,7 +13,7 @@ import numpy as np
 from attncalc import draws
 from attncalc.problem.nodes import Node
 from attncalc.problem.readers import choice, integer, scalar, whole
-from attncalc.problem.schema import Key, Table
+from attncalc.problem.schema import Key, Reading, Table
 from attncalc.problem.source import Source
 from attncalc.rounding import Floats
 from attncalc.steps import Matrix
@@ -34,30 +34,58 @@ class Identity:
         return as_written(np.eye(rows, columns))
 
 
+KINDS = {"integers": 1, "quarters": 4}  # of what is drawn, each with how many there are from 0 to 1
+
+
 @dataclass(frozen=True)
 class Random:
-    """Whole numbers from low to high; rows and columns where the file says them."""
+    """Whole numbers or quarters from low to high; rows and columns where the file says them.
 
-    low: int
-    high: int
+    `width` says the bounds where the file does not: the side of the matrix that is as wide as the rows that it takes
+    part in, 0 that of its rows, 1 that of its columns.
+    """
+
+    of: str
+    low: int | None
+    high: int | None
     seed: str
     rows: int | None
     columns: int | None
+    least: float = -np.inf  # that may stand there
+    width: int = 1
 
     @property
     def shape(self) -> tuple[int | None, int | None]:
         return self.rows, self.columns
 
+    def bounds(self, rows: int, columns: int) -> tuple[int, int]:
+        """The lowest and the highest: from -2 to 2 at width 2, from -1 to 1 above it, where nothing is said."""
+        reach = 2 if (rows, columns)[self.width] <= 2 else 1
+        low = int(max(-reach, self.least)) if self.low is None else self.low
+        return low, reach if self.high is None else self.high
+
+    def count(self, rows: int, columns: int) -> int:
+        """How many matrices there are of that size."""
+        low, high = self.bounds(rows, columns)
+        return int(((high - low) * KINDS[self.of] + 1) ** (rows * columns))
+
+    def values(self, seed: str, name: str, rows: int, columns: int, times: int = 1) -> Floats:
+        """The figures that a seed gives the matrix of this name, so many times one after the other."""
+        parts = KINDS[self.of]
+        low, high = self.bounds(rows, columns)
+        drawn = draws.integers(seed, name, low * parts, high * parts, times * rows * columns)
+        return np.array(drawn, dtype=np.float64).reshape(times, rows, columns) / parts
+
     def matrix(self, name: str, rows: int, columns: int) -> Matrix:
-        drawn = draws.integers(self.seed, name, self.low, self.high, rows * columns)
-        return as_written(np.array(drawn, dtype=np.float64).reshape(rows, columns))
+        (figures,) = self.values(self.seed, name, rows, columns)
+        return replace(as_written(figures), drawn=name)
 
 
 Form: TypeAlias = Identity | Random
 
 _size = whole(1, MOST_DRAWN)
 KEYS = Table((
-    Key("random", choice("integers"), None, "integers: whole numbers, drawn anew for each seed and matrix"),
+    Key("random", choice(*KINDS), None, "integers: whole numbers, drawn anew for each seed and matrix; or quarters"),
     Key("from", integer(-LARGEST, LARGEST), None, "the lowest of them"),
     Key("to", integer(-LARGEST, LARGEST), None, "the highest of them"),
     Key("seed", lambda source, node, path: scalar(source, node, path, "a seed"), None, "any text"),
@@ -73,19 +101,31 @@ def random(source: Source, node: Node, path: str, low: float, high: float) -> Ra
     for key in ("from", "to", "seed"):
         if key not in said:
             raise source.error(node, f"{path}.{key}", "missing", _EXAMPLE)
-    if said["from"] > said["to"]:
+    bounds = bounds_of(source, said, path, low, high)
+    return Random(said["random"], *bounds, said["seed"], said["rows"], said["columns"], low)
+
+
+def bounds_of(
+    source: Source, said: Reading, path: str, low: float = -LARGEST, high: float = LARGEST
+) -> tuple[int | None, int | None]:
+    """What `from` and `to` say. Raises ProblemError where they are swapped, or beyond what may stand there."""
+    if None not in (said["from"], said["to"]) and said["from"] > said["to"]:
         raise source.error(said.at("from"), f"{path}.from", f"{said['from']} is above to: {said['to']}", "swap them")
     for key in ("from", "to"):
-        if not low <= said[key] <= high:
+        if said[key] is not None and not low <= said[key] <= high:
             what = f"{said[key]} is {'below' if said[key] < low else 'above'} what may stand here"
             wanted = f"draw from {low:g} to {high:g}" if high < LARGEST else f"draw from {low:g} up"
             raise source.error(said.at(key), f"{path}.{key}", what, wanted)
-    return Random(said["from"], said["to"], said["seed"], said["rows"], said["columns"])
+    return said["from"], said["to"]
 
 
 def as_written(values: Floats) -> Matrix:
-    """A Matrix of whole numbers (or -∞), each written as it would be by hand."""
-    texts = [["-∞" if value == -np.inf else str(int(value)) for value in row] for row in values.tolist()]
+    """A Matrix of whole numbers, quarters (or -∞), each written as it would be by hand."""
+    texts = [["-∞" if value == -np.inf else _text(value) for value in row] for row in values.tolist()]
     written = np.empty(values.shape, dtype=object)
     written[:] = texts
     return Matrix(values, written)
+
+
+def _text(value: float) -> str:
+    return str(int(value)) if value == int(value) else repr(value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -12,6 +13,7 @@ import yaml
 from attncalc.errors import ProblemError
 from attncalc.problem import files
 from attncalc.problem.decoding import decode
+from attncalc.problem.drawing import Drawn
 from attncalc.problem.forms import Form, Identity, Random, random
 from attncalc.problem.nodes import ListNode, MapNode, Node, scalar_at
 from attncalc.problem.numbers import NotANumber, number
@@ -123,6 +125,8 @@ def plain_rows(source: Source) -> ListNode:
 def _described(source: Source, node: Node, path: str, entries: Entries, vector: bool) -> Given:
     if isinstance(node, yaml.ScalarEvent) and node.value == "identity":
         return Identity()
+    if isinstance(node, Drawn):
+        return replace(node.form, least=entries.low)
     if isinstance(node, MapNode) and "file" in node.entries:
         return _from_file(source, node, path, entries, vector)
     if isinstance(node, MapNode) and "random" in node.entries:

@@ -51,16 +51,13 @@ class Reading:
 
 @dataclass(frozen=True)
 class Table:
-    """The keys of one mapping. `later` are keys of the format that this version can't carry out, each with the one
-    value that asks for nothing and is let through, or "" where there is none. `elsewhere` are keys that this version
-    reads in another place, each with that place."""
+    """The keys of one mapping. `elsewhere` are keys that are read in another place, each with that place."""
 
     keys: tuple[Key, ...]
-    later: Mapping[str, str] = field(default_factory=dict)
     elsewhere: Mapping[str, str] = field(default_factory=dict)
 
     def __add__(self, other: Table) -> Table:
-        return Table(self.keys + other.keys, {**self.later, **other.later}, {**self.elsewhere, **other.elsewhere})
+        return Table(self.keys + other.keys, {**self.elsewhere, **other.elsewhere})
 
     def read(self, source: Source, node: Node, path: str = "") -> Reading:
         """Every value of a mapping, in the order of the file; defaults for the keys that aren't there."""
@@ -69,29 +66,20 @@ class Table:
         rows = {key.name: key for key in self.keys}
         values = {key.name: key.default for key in self.keys}
         for name, entry in node.entries.items():
-            if name not in rows and not self._let_through(name, entry.value):
+            if name not in rows:
                 raise self._refused(source, entry.key, path)
         for name, entry in node.entries.items():
-            if name not in rows:
-                continue
             inner = f"{path}.{name}" if path else name
             if is_empty(entry.value):
                 raise source.error(entry.key, inner, "empty", "give its value, indented if it is on the next line")
             values[name] = rows[name].read(source, entry.value, inner)
         return Reading(node, values)
 
-    def _let_through(self, name: str, value: Node) -> bool:
-        nothing = self.later.get(name)
-        return bool(nothing) and isinstance(value, yaml.ScalarEvent) and value.value == nothing
-
     def _refused(self, source: Source, key: yaml.ScalarEvent, path: str) -> ProblemError:
         name: str = key.value
-        inner = f"{path}.{name}" if path else name
-        if name in self.later:
-            return later(source, key, inner)
         if name in self.elsewhere:
             return source.error(key, path, f"unknown key {name}", f"it is a key of {self.elsewhere[name]}")
-        hint = _spelling(name) or nearest(name, [*(row.name for row in self.keys), *self.later])
+        hint = _spelling(name) or nearest(name, [row.name for row in self.keys])
         return source.error(key, path, f"unknown key {short(name)}" if name else "an empty key", hint)
 
     def _not_a_mapping(self, source: Source, node: Node, path: str) -> ProblemError:
@@ -99,12 +87,6 @@ class Table:
         if isinstance(node, yaml.ScalarEvent):
             hint = _spelling(node.value) or hint
         return source.error(node, path, "expected a mapping" if path else "expected a mapping at top level", hint)
-
-
-def later(source: Source, at: Any, path: str, what: str = "") -> ProblemError:
-    """The error of something that the format has and this version of attncalc can't carry out."""
-    what = f"{what} is not known" if what else "not known"
-    return source.error(at, path, f"{what} to this version of attncalc yet", "leave it out, or use a later version")
 
 
 def nested(table: Table) -> Reader:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from attncalc import expr
 from attncalc.expr import Expr
 from attncalc.rounding import NOISE, Bounds, Flags, Floats, Texts, fits, snapped
 
+Work = Callable[[Expr, Sequence[Any]], Any]  # the value of an expression from the figures in its slots
 Numbers = NDArray[np.int64]  # of cells: those of a step's operands, one after the other, row by row
 
 
@@ -22,11 +23,13 @@ Numbers = NDArray[np.int64]  # of cells: those of a step's operands, one after t
 class Matrix:
     """Figures that were given: `values` (n × m, float64) and, cell by cell, how each was `written`.
 
-    `written` is None where figures come from a binary file: those are printed to the decimals, and inexact.
+    `written` is None where figures come from a binary file: those are printed to the decimals, and inexact. `drawn` is
+    the path, with indices from 1, of a matrix that was drawn for it.
     """
 
     values: Floats
     written: Texts | None
+    drawn: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,8 +125,12 @@ class Step:
         """How many decimals the law gives of operands of so many; None where it may give no decimal."""
         return None
 
-    def recomputed(self, operands: Sequence[Floats]) -> Floats:
-        """The step's figures from these in the place of its operands', unrounded."""
+    def recomputed(self, operands: Sequence[Floats], work: Work = expr.evaluate) -> Floats:
+        """The step's figures from these in the place of its operands', unrounded.
+
+        Operands of n × m × b are b of them at once, and so is what they give; a last side of 1 serves all. `work` gives
+        the value of an expression, by another habit than the exact one.
+        """
         raise NotImplementedError
 
     def exact_from(self, operands: Sequence[Floats], exact: Sequence[Flags]) -> Flags:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from attncalc import expr
 from attncalc.expr import Expr
 from attncalc.rounding import Bounds, Flags, Floats, rounded_or_not
-from attncalc.steps.base import Cell, Numbers, Step, Working
+from attncalc.steps.base import Cell, Numbers, Step, Work, Working
 
 _BY_HAND = 2**20  # products; beyond it nobody follows a matrix product figure by figure, and BLAS may sum as it likes
 
@@ -29,9 +29,9 @@ class _Computed(Step):
         """What stands in each slot of the law, cell by cell: arrays that broadcast to n × m."""
         raise NotImplementedError
 
-    def recomputed(self, operands: Sequence[Floats]) -> Floats:
+    def recomputed(self, operands: Sequence[Floats], work: Work = expr.evaluate) -> Floats:
         with np.errstate(all="ignore"):
-            return np.asarray(expr.evaluate(self._law(), self._slots(operands)))
+            return np.asarray(work(self._law(), self._slots(operands)))
 
     def exact_from(self, operands: Sequence[Floats], exact: Sequence[Flags]) -> Flags:
         with np.errstate(all="ignore"):
@@ -85,9 +85,11 @@ class Map(_Computed):
         """Whether row i is the first operand's."""
         return self.where is not None and not self.where[i, 0]
 
-    def recomputed(self, operands: Sequence[Floats]) -> Floats:
-        result = super().recomputed(operands)
-        return result if self.where is None else np.where(self.where, result, operands[0])
+    def recomputed(self, operands: Sequence[Floats], work: Work = expr.evaluate) -> Floats:
+        result = super().recomputed(operands, work)
+        if self.where is None:
+            return result
+        return np.where(self.where.reshape(self.where.shape + (1,) * (result.ndim - 2)), result, operands[0])
 
     def exact_from(self, operands: Sequence[Floats], exact: Sequence[Flags]) -> Flags:
         flags = super().exact_from(operands, exact)
@@ -149,13 +151,13 @@ class Reduce(_Computed):
             return [cells[k, None, :] for k in range(cells.shape[0])]
         return [cells[:, k, None] for k in range(cells.shape[1])]
 
-    def recomputed(self, operands: Sequence[Floats]) -> Floats:
+    def recomputed(self, operands: Sequence[Floats], work: Work = expr.evaluate) -> Floats:
         if self.over != "start":
-            return super().recomputed(operands)
+            return super().recomputed(operands, work)
         first, *others = self._slots(operands)
         folded = [first]
         for figures in others:
-            folded.append(np.asarray(expr.evaluate(FOLDS[self.fold].law(2), [folded[-1], figures])))
+            folded.append(np.asarray(work(FOLDS[self.fold].law(2), [folded[-1], figures])))
         return np.concatenate(folded, axis=1)
 
     def exact_from(self, operands: Sequence[Floats], exact: Sequence[Flags]) -> Flags:
@@ -177,9 +179,17 @@ class Reduce(_Computed):
         first, *others = self._bounds_of_slots(operands)
         folded = [first]
         for figures in others:
-            so_far = rounded_or_not(folded[-1], places)
-            folded.append(expr.bounds(FOLDS[self.fold].law(2), [so_far, figures], places))
-        return Bounds(*(np.concatenate(each, axis=1) for each in zip(*folded, strict=True)))
+            folded.append(self._folded(rounded_or_not(folded[-1], places), figures, places))
+        return _beside(folded)
+
+    def running_bounds(self, operands: Sequence[Bounds], own: Bounds, places: int) -> Bounds:
+        """The same of a fold of the starts of rows, where each figure is worked from `own`, the one before it."""
+        first, *others = self._bounds_of_slots(operands)
+        so_far = self._bounds_of_slots([own])[:-1]
+        return _beside([first, *(self._folded(*each, places) for each in zip(so_far, others, strict=True))])
+
+    def _folded(self, so_far: Bounds, figures: Bounds, places: int) -> Bounds:
+        return expr.bounds(FOLDS[self.fold].law(2), [so_far, figures], places)
 
     def working(self, i: int, j: int) -> Working:
         if self.over != "start":
@@ -191,6 +201,10 @@ class Reduce(_Computed):
     def formula(self) -> Expr:
         fold = FOLDS[self.fold]
         return Expr("call", expr.name(fold.names.get(self.over, fold.name)), self.operands[0].symbol)
+
+
+def _beside(columns: Sequence[Bounds]) -> Bounds:
+    return Bounds(*(np.concatenate(each, axis=1) for each in zip(*columns, strict=True)))
 
 
 @dataclass(eq=False, kw_only=True)
@@ -209,8 +223,10 @@ class Contract(_Computed):
         a, b = self.operands
         return a.values.size * b.shape[1] > _BY_HAND
 
-    def recomputed(self, operands: Sequence[Floats]) -> Floats:
-        return operands[0] @ operands[1] if self._is_large else super().recomputed(operands)
+    def recomputed(self, operands: Sequence[Floats], work: Work = expr.evaluate) -> Floats:
+        if self._is_large and operands[0].ndim == operands[1].ndim == 2:
+            return operands[0] @ operands[1]
+        return super().recomputed(operands, work)
 
     def exact_from(self, operands: Sequence[Floats], exact: Sequence[Flags]) -> Flags:
         if not self._is_large:

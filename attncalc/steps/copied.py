@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from attncalc import expr
 from attncalc.expr import Expr
 from attncalc.rounding import MINUS_INFINITY, Bounds, Flags, Floats, Texts, decimals_of, rounded_or_not
-from attncalc.steps.base import Matrix, Numbers, Step, Working
+from attncalc.steps.base import Matrix, Numbers, Step, Work, Working
 
 FILL, ONE = -1, -2  # the numbers of cells that are no operand's: the fill of a step, and 1
 
@@ -33,7 +33,7 @@ class Given(Step):
     def exact(self) -> Flags:
         return np.full(self.shape, self.written is not None)
 
-    def recomputed(self, operands: Sequence[Floats]) -> Floats:
+    def recomputed(self, operands: Sequence[Floats], work: Work = expr.evaluate) -> Floats:
         return self.matrix.values
 
     def bounds(self, operands: Sequence[Bounds], places: int) -> Bounds:
@@ -65,7 +65,11 @@ class Arrange(Step):
     law: Expr | None = None
     how: str = ""
 
-    def recomputed(self, operands: Sequence[Floats]) -> Floats:
+    def recomputed(self, operands: Sequence[Floats], work: Work = expr.evaluate) -> Floats:
+        many = np.broadcast_shapes(*(operand.shape[2:] for operand in operands))
+        if self.choosers and many:  # each chooses for itself
+            each = [np.broadcast_to(operand, operand.shape[:2] + many) for operand in operands]
+            return np.stack([self.recomputed([o[..., k] for o in each]) for k in range(many[0])], axis=-1)
         return self._picked(operands, (1.0, self.fill), self._chosen(operands))
 
     def exact_from(self, operands: Sequence[Floats], exact: Sequence[Flags]) -> Flags:
@@ -138,7 +142,9 @@ class Arrange(Step):
 
     def _picked(self, arrays: Sequence[NDArray[Any]], own: tuple[Any, Any], sources: Numbers) -> NDArray[Any]:
         copied = arrays[: len(arrays) - self.choosers]
-        pool = np.concatenate([*(array.ravel() for array in copied), np.array(own, dtype=arrays[0].dtype)])
+        many = np.broadcast_shapes(*(array.shape[2:] for array in copied))
+        cells = [np.broadcast_to(a, a.shape[:2] + many).reshape(-1, *many) for a in copied]
+        pool = np.concatenate([*cells, *(np.full((1, *many), each, dtype=arrays[0].dtype) for each in own)])
         return pool[sources]  # FILL, -1, is the last of the pool, and ONE, -2, the one before it
 
 

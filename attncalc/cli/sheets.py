@@ -1,0 +1,160 @@
+"""From problems to sheets, keys and the files of a class, one student after the other."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from attncalc import formats, problem
+from attncalc.blocks import Sheet
+from attncalc.errors import UsageError
+from attncalc.exercises.blanks import Asked, by_level, hidden, is_here, names, of_several
+from attncalc.exercises.students import safe
+from attncalc.exercises.variants import Variant, variants
+from attncalc.layout.exercise import Exercise, Head, as_document, lay_sheet
+from attncalc.marking.template import blanks_of
+from attncalc.mechanisms import solve
+from attncalc.rounding import Flags
+from attncalc.solution import Solution
+
+ENDINGS = {"markdown": "md", "latex": "tex", "html": "html", "moodle": "xml", "text": "txt", "json": "json"}
+
+
+@dataclass(frozen=True)
+class Form:
+    """How sheets are to look."""
+
+    format: str
+    math: str | None
+    lang: str | None
+    shapes: bool
+    given_alone: bool
+    worth: Sequence[Fraction | None]
+    title: str | None
+    course: str | None
+    date: str | None
+
+
+class Made(NamedTuple):
+    """A sheet to be: its id, "" where there is one for all; of each problem a variant, and what is asked of it."""
+
+    id: str
+    variants: tuple[Variant, ...]
+    asked: tuple[Asked, ...]
+
+    @property
+    def fingerprint(self) -> str:
+        return "-".join(each.fingerprint for each in self.variants)
+
+
+def made(
+    paths: Sequence[str], ids: Sequence[str] | None, seed: str, *, blanks: Sequence[str] | None, level: int,
+    refused: Counter[str],
+) -> Iterator[Made]:  # fmt: skip
+    """The sheets of problem files, one at a time: as they are, or a variant for each id."""
+    if list(paths).count("-") > 1:
+        raise UsageError("standard input can be read once", "give a file for the rest")
+    data = [problem.read(path) for path in paths]
+    places = [("<stdin>", Path()) if path == "-" else (path, Path(path).parent) for path in paths]
+    if ids is None:
+        read = [problem.parse(each, *place) for each, place in zip(data, places, strict=True)]
+        solutions = [solve(each) for each in read]
+        texts = [each.decode("utf-8-sig", "replace") for each in data]
+        given = tuple(Variant("", *each, "") for each in zip(read, solutions, texts, strict=True))
+        return iter([Made("", given, tuple(_asked(solutions, blanks, level)))])
+    templates = [problem.template(each, *place) for each, place in zip(data, places, strict=True)]
+    examples = [solve(each.problem) for each in templates]
+    own = [tuple(asked) for asked in _asked(examples, blanks, level)]  # says what no problem has
+    wanted = [partial(_again, blanks, level, of) for of in own]
+    drawn = [
+        variants(template, ids, f"{seed}/{k}" if k else seed, asked, refused)
+        for k, (template, asked) in enumerate(zip(templates, wanted, strict=True))
+    ]
+    return (
+        Made(id, each, tuple(dict(asked(variant.solution)) for asked, variant in zip(wanted, each, strict=True)))
+        for id, *rest in zip(ids, *drawn, strict=True)
+        for each in [tuple(rest)]
+    )
+
+
+def _asked(solutions: Sequence[Solution], blanks: Sequence[str] | None, level: int) -> list[Asked]:
+    return of_several(solutions, names(blanks)) if blanks else [by_level(each, level) for each in solutions]
+
+
+def _again(
+    blanks: Sequence[str] | None, level: int, of: Sequence[str], solution: Solution
+) -> Mapping[str, Flags]:  # fmt: skip
+    """What is asked of another variant of a problem, of whose example the steps `of` are."""
+    if not blanks:
+        return by_level(solution, level)
+    found = of_several([solution], [each for each in names(blanks) if is_here(solution, each)])[0]
+    return {id: flags for id, flags in found.items() if id in of}
+
+
+def sheet(one: Made, form: Form) -> Sheet:
+    exercises = [
+        Exercise(each.solution, each.problem.show, each.problem.kind, each.problem.title,
+                 hidden(each.solution, asked), form.shapes, form.given_alone, worth)
+        for each, asked, worth in zip(one.variants, one.asked, form.worth, strict=True)
+    ]  # fmt: skip
+    lang = form.lang or one.variants[0].problem.lang or "en"
+    return lay_sheet(exercises, Head(form.title, form.course, form.date, one.id, one.fingerprint), lang)
+
+
+def page(one: Made, form: Form, *, key: bool) -> str:
+    """The sheet, or its key, as text."""
+    return _rendered(sheet(one, form), form, key=key)
+
+
+def _rendered(laid: Sheet, form: Form, *, key: bool) -> str:
+    options: dict[str, Any] = {"math": form.math} if form.math else {}
+    subject = laid if formats.SHEETS[form.format].takes == "sheet" else as_document(laid, key=key)
+    return formats.render_sheet(form.format, subject, key=key, **options)
+
+
+def quiz(every: Iterable[Made], form: Form) -> str:
+    """All sheets as one quiz for Moodle."""
+    from attncalc.formats import moodle
+
+    return "".join(moodle.lines(sheet(one, form) for one in every))
+
+
+def files(every: Iterable[Made], form: Form) -> Iterator[tuple[str, str]]:
+    """The files of each sheet, by name, one at a time: sheet, key, and of each problem itself and what is to be filled
+    in; and a list of them all."""
+    head = ["id", "fingerprint", "sheet", "key", "problem", "answers"]
+    rows = []
+    for one in every:
+        own = f"-{safe(one.id)}" if one.id else ""
+        ending = ENDINGS[form.format]
+        laid = sheet(one, form)
+        found = {f"sheet{own}.{ending}": _rendered(laid, form, key=False)}
+        if form.format != "moodle":  # a quiz has its key in it
+            found[f"key{own}.{ending}"] = _rendered(laid, form, key=True)
+        yield from found.items()
+        several = len(one.variants) > 1
+        for k, (each, asked) in enumerate(zip(one.variants, one.asked, strict=True)):
+            of = f"{own}-{k + 1}" if several else own
+            about = {f"problem{of}.yaml": each.text, f"answers{of}.yaml": blanks_of(each.solution, asked)}
+            yield from about.items()
+            rows.append([one.id, each.fingerprint, *list(found), *[""] * (2 - len(found)), *about])
+    yield "index.csv", _csv([head, *rows])
+
+
+def _csv(rows: Sequence[Sequence[str]]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue()
+
+
+def explained(refused: Mapping[str, int]) -> str:
+    """How many draws were refused, and why, the most frequent reason first."""
+    lines = [f"{count:7} {reason}" for reason, count in sorted(refused.items(), key=lambda each: (-each[1], each[0]))]
+    return "\n".join([f"attncalc: {sum(refused.values())} draws were refused", *lines])

@@ -1,0 +1,260 @@
+"""Which draws make a fair exercise: none degenerate, none that hides a mistake, none whose digits hang on a habit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property, partial
+from itertools import combinations
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from attncalc.errors import UsageError
+from attncalc.exercises.habits import EXACT, Habit, Many, digits, habits, worked
+from attncalc.marking.catalogue import CATALOGUE
+from attncalc.mechanisms import solve
+from attncalc.problem import Problem
+from attncalc.rounding import Flags, Floats, rounded
+from attncalc.solution import Solution
+from attncalc.steps import Contract, Given, Step
+
+Asked: TypeAlias = Callable[[Solution], Mapping[str, Flags]]  # which figures are asked for, by step
+
+# Why a draw is refused; "method" is followed by the key of a known wrong method that gives the right figures.
+DEGENERATE, SYMMETRIC, NEAR_TIE, HABITS, METHOD = "degenerate", "symmetric", "near_tie", "habits", "method"
+NEAR = 0.02  # of a unit: figures so near to a tie are not asked for
+RARE = 0.05  # of draws: a method that changes the digits of fewer can't be told from the right one here
+
+
+class Test(NamedTuple):
+    """A reason to refuse draws, and which of them fail."""
+
+    reason: str
+    fails: Callable[[Batch], Flags]
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Draws that are judged together: the figures of their matrices, and those of `steps` in full precision."""
+
+    drawn: Many
+    steps: tuple[Step, ...]
+
+    @property
+    def size(self) -> int:
+        return int(next(iter(self.drawn.values())).shape[-1])
+
+    @cached_property
+    def exact(self) -> Many:
+        return worked(self.steps, self.drawn)
+
+    def only(self, kept: Flags) -> Batch:
+        if kept.all():
+            return self
+        batch = Batch(_only(self.drawn, kept), self.steps)
+        if "exact" in vars(self):
+            vars(batch)["exact"] = _only(self.exact, kept)
+        return batch
+
+
+@dataclass(frozen=True, eq=False)
+class Wrong:
+    """A known wrong way: the steps to work anew after those of the right way, and those of them that are asked for."""
+
+    key: str
+    steps: tuple[Step, ...]
+    asked: tuple[Step, ...]
+
+
+class Judge:
+    """Judges draws of one problem, many at a time. `problem` is an example of them: its steps are those of each."""
+
+    def __init__(self, problem: Problem, asked: Asked) -> None:
+        self._problem = problem.with_show(rounding="exact")
+        self.solution = solve(self._problem)
+        self.steps = self.solution.steps
+        self.asked = {id: flags for id, flags in asked(self.solution).items() if flags.any()}
+        if not self.asked:
+            raise UsageError("no figure is asked for", "ask for one at least")
+        needed = _leading_to(self.steps, self.asked)
+        self._needed = tuple(step for id, step in self.steps.items() if id in needed)
+        self._asked = tuple(step for step in self._needed if step.id in self.asked)
+        self._habits = habits(problem.show.rule)
+        self._wrong: tuple[Wrong, ...] = ()
+
+    @cached_property
+    def shapes(self) -> dict[str, tuple[int, int]]:
+        """Of the drawn matrices, by path."""
+        given = [step.matrix for step in self.steps.values() if isinstance(step, Given)]
+        return {m.drawn: (m.values.shape[0], m.values.shape[1]) for m in given if m.drawn}
+
+    def consider(self, drawn: Many) -> None:
+        """Take up the known wrong methods that these draws can be asked about: those that give other digits to some."""
+        batch = self._batch(drawn)
+        batch = batch.only(self._first_failing(batch, self._plain_tests) == "")
+        found = []
+        for key, method in CATALOGUE.items() if batch.size else ():
+            wrong = self._way(key, method(self._problem, self.solution))
+            if wrong.asked and np.mean(~self._gives_the_same(wrong, batch)) > RARE:
+                found.append(wrong)
+        self._wrong = tuple(found)
+
+    def verdicts(self, drawn: Many) -> list[str]:
+        """Why each draw is refused, the first reason that is found; "" where it is not."""
+        tests = [*self._plain_tests, *self._tests_of_habits, *self._tests_of_methods]
+        return [str(reason) for reason in self._first_failing(self._batch(drawn), tests)]
+
+    def _batch(self, drawn: Many) -> Batch:
+        return Batch(drawn, self._needed)
+
+    def _first_failing(self, batch: Batch, tests: Iterable[Test]) -> np.ndarray:
+        reasons = np.full(batch.size, "", dtype=object)
+        left = np.arange(batch.size)
+        for reason, fails in tests:
+            bad = fails(batch)
+            reasons[left[bad]] = reason
+            left, batch = left[~bad], batch.only(~bad)
+            if not left.size:
+                break
+        return reasons
+
+    @property
+    def _plain_tests(self) -> list[Test]:
+        """What can be seen without another habit or method; the cheapest first."""
+        return [
+            Test(DEGENERATE, _has_flat_matrices), Test(SYMMETRIC, _has_like_matrices),
+            Test(DEGENERATE, self._is_pointless), Test(SYMMETRIC, self._is_the_same_swapped),
+            Test(NEAR_TIE, self._is_near_a_tie),
+        ]  # fmt: skip
+
+    @property
+    def _tests_of_habits(self) -> Iterator[Test]:
+        return (Test(HABITS, partial(self._differs, habit)) for habit in self._habits)
+
+    @property
+    def _tests_of_methods(self) -> Iterator[Test]:
+        return (Test(f"{METHOD}:{wrong.key}", partial(self._gives_the_same, wrong)) for wrong in self._wrong)
+
+    def _is_pointless(self, batch: Batch) -> Flags:
+        """Products or asked results that are 0 everywhere, weights all alike or all on one, rows without variance."""
+        bad = np.zeros(batch.size, dtype=bool)
+        for step in self._needed:
+            figures = batch.exact[step.id]
+            if not np.isfinite(figures).all() and step in self._asked:
+                bad |= np.isnan(figures).any(axis=(0, 1))
+            if isinstance(step, Contract) or step.role == "activated" or step in self._asked:
+                bad |= (figures == 0).all(axis=(0, 1))
+            if step.role in ("variance", "mean_square"):
+                bad |= (figures < 1e-9).any(axis=(0, 1))
+            if step.rows_sum_to_one and not isinstance(step, Given):
+                bad |= _is_plain(figures, step.places).any(axis=0)
+        return bad
+
+    def _is_the_same_swapped(self, batch: Batch) -> Flags:
+        """Scores that are their own transpose."""
+        bad = np.zeros(batch.size, dtype=bool)
+        for step in self._needed:
+            if step.role == "scores":
+                bad |= _is_its_transpose(batch.exact[step.id])
+        return bad
+
+    def _is_near_a_tie(self, batch: Batch) -> Flags:
+        bad = np.zeros(batch.size, dtype=bool)
+        for step in self._asked:
+            figures = batch.exact[step.id][self.asked[step.id]]
+            with np.errstate(invalid="ignore"):
+                units = np.abs(figures) * 10.0**step.places
+                bad |= (np.abs(units - np.floor(units) - 0.5) < NEAR).any(axis=0)
+        return bad
+
+    def _differs(self, habit: Habit, batch: Batch) -> Flags:
+        """Whether a habit writes other digits somewhere."""
+        return self._others(self._asked, worked(self._needed, batch.drawn, habit), batch, habit)
+
+    def _gives_the_same(self, wrong: Wrong, batch: Batch) -> Flags:
+        """Whether a wrong method writes the right digits everywhere."""
+        return ~self._others(wrong.asked, worked(wrong.steps, batch.drawn, known=batch.exact), batch)
+
+    def _others(self, steps: Iterable[Step], figures: Many, batch: Batch, habit: Habit = EXACT) -> Flags:
+        other = np.zeros(batch.size, dtype=bool)
+        for step in steps:
+            asked, right = self.asked[step.id], self.steps[step.id]
+            here, there = digits(right, figures[step.id], habit), digits(right, batch.exact[step.id])
+            other |= (here[asked] != there[asked]).any(axis=0)
+        return other
+
+    def _way(self, key: str, way: Mapping[str, Step]) -> Wrong:
+        """What of a wrong way is other than on the right one, and leads to what is asked."""
+        comparable = [id for id in self.asked if id in way and way[id].shape == self.steps[id].shape]
+        needed = _leading_to(way, comparable)
+        other: dict[str, Step] = {}
+        for id, step in way.items():
+            is_other = step is not self.steps.get(id) or any(operand.id in other for operand in step.operands)
+            if id in needed and is_other:
+                other[id] = step
+        return Wrong(key, tuple(other.values()), tuple(other[id] for id in comparable if id in other))
+
+
+def _leading_to(steps: Mapping[str, Step], ids: Iterable[str]) -> set[str]:
+    """The ids of these steps and of all that they rest on, by id."""
+    found: set[str] = set()
+    waiting = list(ids)
+    while waiting:
+        id = waiting.pop()
+        if id not in found:
+            found.add(id)
+            waiting += [operand.id for operand in steps[id].operands]
+    return found
+
+
+def _only(figures: Many, kept: Flags) -> Many:
+    return {key: each[..., kept] if each.shape[-1] == len(kept) else each for key, each in figures.items()}
+
+
+def unfit(path: str, figures: Floats) -> Flags:
+    """Which matrices (n × m × ..) will do in no draw: flat ones, and those that are their own transpose."""
+    return _is_flat(path, figures) | _is_its_transpose(figures)
+
+
+def _is_flat(path: str, figures: Floats) -> Flags:
+    """A row or a column of zeros, a rank that is not full, or an input with two equal rows."""
+    n, m = figures.shape[:2]
+    flat = (figures == 0).all(axis=0).any(axis=0) | (figures == 0).all(axis=1).any(axis=0)
+    if min(n, m) > 1:
+        flat |= np.linalg.matrix_rank(np.moveaxis(figures, (0, 1), (-2, -1))) < min(n, m)
+    if not path.rpartition(".")[2].startswith("W"):
+        for i, j in combinations(range(n), 2):
+            flat |= (figures[i] == figures[j]).all(axis=0)
+    return np.asarray(flat)
+
+
+def _is_its_transpose(figures: Floats) -> Flags:
+    if not figures.shape[0] == figures.shape[1] > 1:
+        return np.zeros(figures.shape[2:], dtype=bool)
+    return np.asarray((figures == figures.swapaxes(0, 1)).all(axis=(0, 1)))
+
+
+def _has_flat_matrices(batch: Batch) -> Flags:
+    return _any(_is_flat(path, figures) for path, figures in batch.drawn.items())
+
+
+def _has_like_matrices(batch: Batch) -> Flags:
+    """A matrix that is its own transpose, or the same as another one."""
+    matrices = batch.drawn.values()
+    pairs = ((one, other) for one, other in combinations(matrices, 2) if one.shape == other.shape)
+    return _any(map(_is_its_transpose, matrices)) | _any((one == other).all(axis=(0, 1)) for one, other in pairs)
+
+
+def _any(bad: Iterable[Flags]) -> Flags:
+    return np.asarray(np.logical_or.reduce(list(bad)))
+
+
+def _is_plain(weights: Floats, places: int) -> Flags:
+    """Rows whose weights, of those that are not hidden, are all alike, or all on one; n × b."""
+    seen = weights > 0
+    shown = rounded(weights, places)
+    most = shown.max(axis=1)
+    least = np.where(seen, shown, np.inf).min(axis=1)
+    plain: Flags = (seen.sum(axis=1) > 1) & ((most == least) | (most == 1))
+    return plain

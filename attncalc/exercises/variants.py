@@ -1,0 +1,204 @@
+"""Variants of a problem: its matrices drawn anew for each id, the same for the same seed, and none of them unfair."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import TypeAlias
+
+import numpy as np
+
+from attncalc import draws
+from attncalc.errors import UsageError
+from attncalc.exercises.habits import Many
+from attncalc.exercises.judging import Asked, Judge, unfit
+from attncalc.mechanisms import solve
+from attncalc.problem import Problem, Template
+from attncalc.problem.forms import KINDS, as_written
+from attncalc.rounding import Flags, Floats
+from attncalc.solution import Solution
+from attncalc.steps import Given
+
+# Why draws are refused that would do by themselves.
+REPEATED, OTHER_STEPS = "repeated", "other_steps"
+SMALL = 20_000  # draws that there may be at most: all of them are judged, and counted
+TRIES = 20_000  # draws for one variant; where none of so many will do, there are too few
+_TOGETHER = 32  # variants that are drawn together
+_BATCH = 256  # draws that are judged together
+_TIMES = 8  # that a matrix is drawn for each draw, as the first of them may be degenerate by itself
+_PROBE = 512  # draws that tell which wrong methods can be asked about
+
+
+_MORE = "draw from more numbers, or ask for fewer figures or decimals"
+
+Judged: TypeAlias = tuple[str, Mapping[str, Floats]]  # why a draw is refused, or "", and its matrices by path
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A problem of its own, drawn for one id, and its solution; `text` is a file that says the problem."""
+
+    id: str
+    problem: Problem
+    solution: Solution
+    text: str
+    fingerprint: str
+
+
+def variants(
+    template: Template, ids: Sequence[str], seed: str, asked: Asked, refused: Counter[str] | None = None
+) -> Iterator[Variant]:
+    """A variant for each id, in their order, one at a time; `refused` counts the draws that will not do, by reason.
+
+    Raises UsageError where there are too few: of a small number of draws before the first one, else when it is found.
+    """
+    if len(set(ids)) < len(ids):
+        raise UsageError("two variants with one id", "give each an id of its own")
+    source = _Source(template, seed, asked, Counter() if refused is None else refused)
+    yield from source.enumerated(ids) if source.count <= SMALL else source.sampled(ids)
+
+
+class _Source:
+    """Where the draws of one call come from. A draw is the figures of each matrix, by path."""
+
+    def __init__(self, template: Template, seed: str, asked: Asked, refused: Counter[str]) -> None:
+        self.template, self.seed, self.refused = template, seed, refused
+        self.judge = Judge(template.problem, asked)
+        self.forms, self.shapes = template.draws, self.judge.shapes
+        for path in self.forms:
+            if path not in self.shapes:
+                raise UsageError(f"draw.{path}: the solution has no use for it", "leave it out of draw")
+        self.count = prod(form.count(*self.shapes[path]) for path, form in self.forms.items())
+        self.judge.consider(self.draws([f"probe/{k}" for k in range(_PROBE)]))
+
+    def draws(self, seeds: Sequence[str]) -> Many:
+        """What each seed draws: for each matrix the first that is fit by itself."""
+        found = {}
+        for path, form in self.forms.items():
+            each = np.stack([form.values(seed, path, *self.shapes[path], times=_TIMES) for seed in seeds], axis=-1)
+            each = np.moveaxis(each, 0, -2)
+            first = np.argmin(unfit(path, each), axis=0)
+            found[path] = each[..., first, np.arange(len(seeds))]
+        return found
+
+    def sampled(self, ids: Sequence[str]) -> Iterator[Variant]:
+        """For each id the first of its draws that will do and was not taken."""
+        taken: set[bytes] = set()
+        for start in range(0, len(ids), _TOGETHER):
+            ahead = _Ahead(self, ids[start : start + _TOGETHER])
+            for id in ahead.ids:
+                yield self._first(id, ahead.of(id), taken)
+
+    def _first(self, id: str, judged: Iterator[Judged], taken: set[bytes]) -> Variant:
+        for _, (reason, drawn) in zip(range(TRIES), judged, strict=False):
+            digest = b"" if reason else _digest(drawn)
+            reason = REPEATED if digest in taken else reason
+            variant = None if reason else self._variant(id, drawn)
+            if variant:
+                taken.add(digest)
+                return variant
+            self.refused[reason or OTHER_STEPS] += 1
+        what = f"{len(taken)} variants were found, and no other in {TRIES} draws"
+        raise UsageError(what, _MORE)
+
+    def enumerated(self, ids: Sequence[str]) -> Iterator[Variant]:
+        """Of all draws that there are, those that will do, in an order of the seed's."""
+        good = []
+        for start in range(0, self.count, _BATCH):
+            numbers = range(start, min(start + _BATCH, self.count))
+            each = [self._numbered(number) for number in numbers]
+            drawn = {path: np.stack([one[path] for one in each], axis=-1) for path in self.forms}
+            reasons = self.judge.verdicts(drawn)
+            good += [number for number, reason in zip(numbers, reasons, strict=True) if not reason]
+            self.refused.update(reason for reason in reasons if reason)
+        if len(good) < len(ids):
+            what = f"{len(ids)} variants, but of the {self.count} draws that there are {len(good)} will do"
+            raise UsageError(what, _MORE)
+        for id in ids:
+            yield self._taken(id, good)
+
+    def _taken(self, id: str, good: list[int]) -> Variant:
+        """A variant of one of these numbers, which is taken out of them."""
+        while good:
+            (k,) = draws.integers(f"{self.seed}/{id}", "draw", 0, len(good) - 1, 1)
+            good[k], good[-1] = good[-1], good[k]
+            variant = self._variant(id, self._numbered(good.pop()))
+            if variant:
+                return variant
+            self.refused[OTHER_STEPS] += 1
+        raise UsageError(f"the draws that will do were used up before {id}", _MORE)
+
+    def _numbered(self, number: int) -> dict[str, Floats]:
+        """The draw of a number, its figures being the digits of it."""
+        found = {}
+        for path, form in self.forms.items():
+            rows, columns = self.shapes[path]
+            low, high = form.bounds(rows, columns)
+            parts = KINDS[form.of]
+            figures = np.empty(rows * columns)
+            for k in range(figures.size):
+                number, digit = divmod(number, (high - low) * parts + 1)
+                figures[k] = low + digit / parts
+            found[path] = figures.reshape(rows, columns)
+        return found
+
+    def _variant(self, id: str, drawn: Mapping[str, Floats]) -> Variant | None:
+        """The problem of a draw; None where its solution has other steps than were judged."""
+        text = self.template.text({path: as_written(figures) for path, figures in drawn.items()})
+        problem = self.template.parse(text, self.template.problem.name)
+        solution = solve(problem)
+        if solution.steps.keys() != self.judge.steps.keys():
+            return None
+        return Variant(id, problem, solution, text, _fingerprint(solution, self.judge.asked))
+
+
+class _Ahead:
+    """The draws for some ids, judged together before each is asked for."""
+
+    def __init__(self, source: _Source, ids: Sequence[str]) -> None:
+        self.source, self.ids = source, ids
+        self._judged: dict[str, list[Judged]] = {id: [] for id in ids}
+
+    def of(self, id: str) -> Iterator[Judged]:
+        """The draws for an id, each with why it is refused."""
+        known = self._judged[id]
+        attempt = 0
+        while True:
+            if attempt == len(known):
+                self._judge_more(id)
+            yield known[attempt]
+            known[attempt] = ("", {})  # is not asked for again
+            attempt += 1
+
+    def _judge_more(self, id: str) -> None:
+        """More draws for an id, and for all after it that none was found for yet."""
+        later = self.ids[self.ids.index(id) + 1 :]
+        hungry = [id, *(each for each in later if all(reason for reason, _ in self._judged[each]))]
+        each = max(1, _BATCH // len(hungry))
+        made = [
+            (one, f"{self.source.seed}/{one}/{len(self._judged[one]) + k}")
+            for one in hungry
+            for k in range(each)
+        ]
+        drawn = self.source.draws([seed for _, seed in made])
+        for k, reason in enumerate(self.source.judge.verdicts(drawn)):
+            self._judged[made[k][0]].append((reason, {path: figures[..., k] for path, figures in drawn.items()}))
+
+
+def _digest(drawn: Mapping[str, Floats]) -> bytes:
+    return hashlib.sha256(b"".join((figures + 0.0).tobytes() for figures in drawn.values())).digest()[:8]
+
+
+def _fingerprint(solution: Solution, asked: Mapping[str, Flags]) -> str:
+    """What a variant is known by: its given figures, and the figures that are asked for."""
+    said = hashlib.sha256()
+    for id, step in solution.steps.items():
+        if isinstance(step, Given):
+            figures = step.values.tolist() if step.written is None else step.written.tolist()
+            said.update(repr((id, figures)).encode("utf-8", "surrogatepass"))
+    for id, flags in asked.items():
+        said.update(repr((id, np.argwhere(flags).tolist())).encode("utf-8", "surrogatepass"))
+    return said.hexdigest()[:12]
