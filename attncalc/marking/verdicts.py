@@ -258,7 +258,7 @@ def _stand(marked: Marked, instead: Bounds, rule: Rule) -> Bounds:
     high = np.maximum(high, np.clip(instead.high - moved, None, high + moved))
     if isinstance(step, Arrange):  # a copy is what it was copied from, however that lies
         with np.errstate(invalid="ignore"):
-            copied = np.abs(values - follows.value) <= TIE * units
+            copied = np.abs(values - follows.value) <= TIE * half
         low, high = np.where(copied, follows.low, low), np.where(copied, follows.high, high)
     return Bounds(low, value, high)
 
