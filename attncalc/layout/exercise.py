@@ -194,9 +194,16 @@ class _Question:
     def cell(self, step: Step, i: int, j: int, width: int, text: str) -> Prose:
         """A blank; what is not asked for but would give an answer away is a dash."""
         if self.hidden.is_asked(step.id, i, j):
-            also = rounding.as_right(float(step.values[i, j]), step.places, text)
-            return Prose((Blank(width, Expected(text, rounding.half_unit(step.places), also=also)),))
+            return Prose((Blank(width, self.expected(step, i, j, text)),))
         return Prose(("–",)) if self.hidden.hides(step.id, i, j) else Prose((figure(text),))
+
+    def expected(self, step: Step, i: int, j: int, text: str) -> Expected:
+        """Right is also what nobody has rounded on the way."""
+        exact = self.exercise.solution.exact
+        twins = [step, *([exact.steps[step.id]] if exact and step.id in exact.steps else [])]
+        values = [float(each.values[i, j]) for each in twins if each.shape == step.shape]
+        also = [figure for value in values for figure in rounding.as_right(value, step.places, text)]
+        return Expected(text, rounding.half_unit(step.places), also=tuple(dict.fromkeys(also)))
 
     def labels(self, axis: Axis | None) -> tuple[str, ...] | None:
         return self.page.labels(axis) if axis in self.known else None
