@@ -27,8 +27,8 @@ from attncalc.layout.exercise import Exercise, lay_sheet
 
 SHEETS = {f"{name}.{lang}": sheet for lang in ("en", "zh") for name, sheet in sheets.sheets(lang)}
 FRACTIONS = {
-    100, 90, 83.33333, 80, 75, 70, 66.66667, 60, 50, 40, 33.33333, 30, 25, 20, 16.66667, 14.28571, 12.5, 11.11111, 10, 5,
-    0,
+    100, 90, 83.33333, 80, 75, 70, 66.66667, 60, 50, 40, 33.33333, 30, 25, 20, 16.66667, 14.28571, 12.5, 11.11111, 10,
+    5, 0,
 }  # fmt: skip
 each_sheet = pytest.mark.parametrize("sheet", SHEETS.values(), ids=SHEETS)
 

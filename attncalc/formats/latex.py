@@ -40,6 +40,7 @@ WIDEST_LABEL = 30  # of a line of working; a longer one pushes its formula to th
 SHORT = 4  # of a column of a table, which keeps its width beside columns that are folded
 TALL = 20  # rows of a grid; one of more may go on over the page
 MOST_LINES = 25  # to write on, in one piece
+BLANK = 15  # the widest column that is a blank
 LONGEST_WORD = 30  # of a sentence, in letters without a space; a longer one may be broken anywhere
 
 _SPECIAL = {
@@ -234,13 +235,13 @@ def _table(table: Table) -> str:
 
 def _grid(table: Table) -> str:
     """A table to fill in, in boxes; it stays on one page, below what stands above it, where it may."""
-    first, *rest = _columns(table_widths(table))
+    first, *rest = _columns(table_widths(table), BLANK)
     layout = "|".join(["", first, *("c" if column == "l" else column for column in rest), ""])
     head = f"\\attnhead {' & '.join(map(sentence, table.head))} \\\\ \\hline"
     rows = "\n".join(f"\\attnrow {' & '.join(map(_box, row))} \\\\ \\hline" for row in table.rows)
     if len(table.rows) > TALL:
         return f"\\begin{{longtable}}[l]{{{layout}}}\n\\hline {head}\n\\endhead\n{rows}\n\\end{{longtable}}"
-    start = rf"\par\nopagebreak\vskip4pt\noindent\begin{{tabular}}{{{layout}}}"
+    start = rf"\par\nopagebreak[3]\vskip4pt\noindent\begin{{tabular}}{{{layout}}}"
     return f"{start}\n\\hline {head}\n{rows}\n\\end{{tabular}}\\par"
 
 
@@ -252,10 +253,10 @@ def _box(cell: Prose) -> str:
     return sentence(cell)
 
 
-def _columns(widths: Sequence[int]) -> Iterator[str]:
+def _columns(widths: Sequence[int], short: int = SHORT) -> Iterator[str]:
     """How wide each column is: as its text where all have room, or it is short; else a share of what is left."""
     all_fit = sum(widths) + GAP * len(widths) <= ROOM
-    shares = [0 if all_fit or width <= SHORT else min(width, ROOM) for width in widths]
+    shares = [0 if all_fit or width <= short else min(width, ROOM) for width in widths]
     left = 0.9 - sum(width for width, share in zip(widths, shares, strict=True) if not share) / ROOM
     for share in shares:
         part = f"{left * share / sum(shares):.3f}" if share else ""

@@ -24,7 +24,7 @@ MACROS = r"""\ifdefined\attnhang\else\newdimen\attnhang\newsavebox\attnbox\fi
 BLANKS = r"""\providecommand\attnrow{\rule[-3.5mm]{0pt}{9mm}}% a row of a grid, as tall as a hand writes
 \providecommand\attnhead{\rule[-1.5mm]{0pt}{5.5mm}}
 \providecommand\attnroom[1]{% room for so many lines
-  \par\nopagebreak\vskip4pt\noindent\framebox[\linewidth]{\rule{0pt}{\dimexpr8mm*#1\relax}}\par}
+  \par\nopagebreak[3]\vskip4pt\noindent\framebox[\linewidth]{\rule{0pt}{\dimexpr8mm*#1\relax}}\par}
 """
 FALLBACK = r"""% A sign that the font lacks: from another font that has it, or its number.
 \ifdefined\attnglyph\else
