@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from decimal import Decimal
 from html.parser import HTMLParser
 from itertools import chain
+from pathlib import Path
 from typing import Any, NamedTuple
 from xml.etree import ElementTree
 
@@ -292,3 +295,25 @@ def test_formats_of_sheets_are_those_of_the_command() -> None:
     from attncalc.cli import sheets as files
 
     assert set(formats.SHEETS) == set(exercise.FORMATS) == set(files.ENDINGS)
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "attncalc", "exercise", str(sheets.PROBLEMS / "draw-one-head.yaml"), *arguments]
+    return subprocess.run(command, cwd=sheets.PROBLEMS.parent, capture_output=True, text=True)
+
+
+def test_variants_are_one_quiz_and_its_key_is_in_it(tmp_path: Path) -> None:
+    root = ElementTree.fromstring(run("--variants", "3", "--format", "moodle").stdout)
+    assert [question.get("type") for question in root] == ["category", "cloze", "cloze", "cloze"]
+    refused = run("--format", "moodle", "--key")
+    assert refused.returncode == 2 and refused.stderr.count("\n") == 1 and "feedback" in refused.stderr
+    assert run("--variants", "2", "--format", "moodle", "--output-dir", str(tmp_path / "class")).returncode == 0
+    names = {path.name for path in (tmp_path / "class").iterdir()}
+    assert {"sheet-1.xml", "sheet-2.xml"} <= names and not any(name.startswith("key") for name in names)
+
+
+@pytest.mark.parametrize("name", formats.SHEETS)
+def test_each_format_writes_a_sheet_in_either_language(name: str) -> None:
+    for lang in ("en", "zh"):
+        written = run("--format", name, "--lang", lang)
+        assert written.returncode == 0 and written.stdout.endswith("\n") and written.stderr == ""
