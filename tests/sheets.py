@@ -7,10 +7,14 @@ from pathlib import Path
 from attncalc import load, solve
 from attncalc.blocks import Document, Sheet
 from attncalc.exercises.blanks import by_level, by_names, hidden
+from attncalc.layout.concepts import in_words
 from attncalc.layout.exercise import Exercise, Head, as_document, lay_sheet
 
 PROBLEMS = Path(__file__).resolve().parent.parent / "problems"
 BLANKS: dict[str, int | list[str]] = {"level 1": 1, "level 2": 2, "level 3": 3, "names": ["A", "O[1,*]", "exp[2,1]"]}
+# Problems of which every concept applies to one.
+IN_WORDS = ("abc", "decoder-layer", "decoder-modern", "generation", "experts", "top-k", "temperature",
+            "i-love-you-embedded")  # fmt: skip
 HEAD = Head(title=None, course="NLP", date="2026", variant="7", fingerprint="ab12")
 
 
@@ -29,6 +33,9 @@ def sheets(lang: str) -> Iterator[tuple[str, Sheet]]:
     yield "shapes", lay_sheet([exercise("two-heads", 1, shapes=True)], HEAD, lang)
     several = [exercise("abc-causal", 1, worth=Fraction(4)), exercise("generation", 2, worth=Fraction(6))]
     yield "several", lay_sheet(several, HEAD, lang)
+    worded = [exercise(name, 1) for name in IN_WORDS]
+    yield "in words", lay_sheet(worded, HEAD, lang, in_words(worded, lang, "all"))
+    yield "of one problem", lay_sheet(worded[:1], HEAD, lang, in_words(worded[:1], lang, "3"))
 
 
 def documents(lang: str) -> Iterator[tuple[str, Document]]:

@@ -33,6 +33,11 @@ def exercise(
         Literal["shapes"] | None,
         typer.Option("--ask", metavar="shapes", help="Ask for the shape of each matrix as well."),
     ] = None,
+    concepts: Annotated[
+        str | None,
+        typer.Option("--concepts", metavar="WHICH",
+                     help="Add questions in words: all, so many of them, or by name (scale,heads)."),
+    ] = None,
     key: Annotated[bool, typer.Option("--key", help="Print the key instead: the worked solutions.")] = False,
     marks: Annotated[
         str | None, typer.Option("--marks", metavar="4,6", help="What each question is worth.")
@@ -93,7 +98,7 @@ def exercise(
     if ids and len(ids) > 1 and output_dir is None and format != "moodle":
         raise UsageError(f"{len(ids)} sheets go into a folder", "name it: --output-dir sheets")
     worth = _worth(marks, len(problems))
-    form = sheets.Form(format, math, lang, ask == "shapes", level == 1, worth, title, course, date)
+    form = sheets.Form(format, math, lang, ask == "shapes", level == 1, worth, title, course, date, concepts, seed)
     refused: Counter[str] = Counter()
     with Progress() as tell:
         made = sheets.made(problems, ids, seed, blanks=blank, level=level or 2, refused=refused)

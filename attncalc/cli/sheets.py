@@ -18,6 +18,7 @@ from attncalc.errors import UsageError
 from attncalc.exercises.blanks import Asked, by_level, hidden, is_here, names, of_several
 from attncalc.exercises.students import safe
 from attncalc.exercises.variants import Variant, variants
+from attncalc.layout.concepts import in_words
 from attncalc.layout.exercise import Exercise, Head, as_document, lay_sheet
 from attncalc.marking.template import blanks_of
 from attncalc.mechanisms import solve
@@ -40,6 +41,8 @@ class Form:
     title: str | None
     course: str | None
     date: str | None
+    concepts: str | None
+    seed: str
 
 
 class Made(NamedTuple):
@@ -105,7 +108,9 @@ def sheet(one: Made, form: Form) -> Sheet:
         for each, asked, worth in zip(one.variants, one.asked, form.worth, strict=True)
     ]  # fmt: skip
     lang = form.lang or one.variants[0].problem.lang or "en"
-    return lay_sheet(exercises, Head(form.title, form.course, form.date, one.id, one.fingerprint), lang)
+    own_seed = f"{form.seed}/{one.id}" if one.id else form.seed
+    added = in_words(exercises, lang, form.concepts, own_seed) if form.concepts is not None else ()
+    return lay_sheet(exercises, Head(form.title, form.course, form.date, one.id, one.fingerprint), lang, added)
 
 
 def page(one: Made, form: Form, *, key: bool) -> str:

@@ -94,12 +94,16 @@ class Marking:
     @cached_property
     def from_slips(self) -> dict[str, Flags]:
         """Which figures are worked from a slip, or from a figure that is none: by step id, n × m."""
-        wrong = {id: np.isin(marked.verdicts, [SLIP, INVALID]) for id, marked in self.steps.items()}
-        found = self.solution.reached(wrong)
-        for id, flags in wrong.items():
-            step = self.solution.steps[id]
-            if isinstance(step, Reduce) and step.over == "start":  # each may go on from the one before it
-                found[id][:, 1:] |= np.logical_or.accumulate(flags, axis=1)[:, :-1]
+        found: dict[str, Flags] = {}
+        through: dict[str, Flags] = {}
+        for id, step in self.solution.steps.items():
+            found[id] = through[id] = step.reached([through[operand.id] for operand in step.operands])
+            marked = self.steps.get(id)
+            if marked is not None:
+                wrong = np.isin(marked.verdicts, [SLIP, INVALID])
+                if isinstance(step, Reduce) and step.over == "start":  # each may go on from the one before it
+                    found[id][:, 1:] |= np.logical_or.accumulate(wrong, axis=1)[:, :-1]
+                through[id] = (found[id] | wrong) & (marked.verdicts != CORRECT)
         return found
 
     @property
@@ -187,6 +191,7 @@ def _step(
     right = _within(judged, Bounds(exact, exact, exact), half)
     right |= rounded(judged, asked, rule.ties) == rounded(exact, asked, rule.ties)
     following = follow(step, written, follows, asked, rule)
+    following |= _within(judged, Bounds(step.values, step.values, step.values), half)  # what the key itself has
     if isinstance(step, Reduce) and step.over == "start":
         own = _as_written(values, half, follows)
         following |= _within(judged, step.running_bounds(operands, own, asked), half)
@@ -213,10 +218,7 @@ def _figures(written: NDArray[np.object_]) -> tuple[Floats, Floats]:
 def _to_be_judged(written: NDArray[np.object_], asked: int) -> tuple[Floats, float]:
     """The values of figures, and how far off they may be: half a unit of the decimals asked for, however many were
     written. Those that are exact, as 1/3, are judged as they would be written with so many."""
-    values, decimals = _figures(written)
-    is_exact = np.isinf(decimals) & np.isfinite(values)
-    values[is_exact] = rounded(values[is_exact], asked)
-    return values, 0.5 * 10.0**-asked
+    return _shown(*_figures(written), asked), 0.5 * 10.0**-asked
 
 
 def _within(values: Floats, bounds: Bounds, slack: Floats | float) -> Flags:
@@ -242,25 +244,36 @@ def _moved(step: Step, follows: Bounds, asked: int, rule: Rule) -> Floats:
 
 
 def _stand(marked: Marked, instead: Bounds, rule: Rule) -> Bounds:
-    """What stands for a written step in the steps after it: the figures that round to those that were written, and
-    something `instead` where nothing was."""
+    """What stands for a written step in the steps after it, and something `instead` where nothing was written: the
+    figures as they were written; or, of one that is right or follows, what it was rounded from, which is the exact
+    figure or lies where that follows; of a slip, whatever rounds to it."""
     step, asked, follows = marked.step, marked.places, marked.follows
     values, decimals = _figures(marked.written)
-    places = np.where(marked.verdicts == IMPRECISE, decimals, np.maximum(decimals, asked))
-    half = 0.5 * 10.0**-places  # 0 of one that is exact
-    alone = (decimals == 0) & (step.own_decimals == 0) | np.isinf(values)  # an id, a choice; what is hidden
-    with np.errstate(invalid="ignore"):  # and where all honest habits give one figure, and that is written
-        alone |= (follows.low == follows.high) & (np.abs(values - follows.value) <= TIE * half)
-    low, value, high = _as_written(values, np.where(alone, 0.0, half), instead)
-    # A weight that was made to add up to 1 may be used as it was before.
+    half = 0.5 * 10.0 ** -np.where(marked.verdicts == IMPRECISE, decimals, np.maximum(decimals, asked))
+    is_choice = (decimals == 0) & (step.own_decimals == 0) | np.isinf(values)  # an id; what is hidden
+    half = np.where(is_choice, 0.0, half)
+    # Somebody may keep one decimal more; a weight that was made to add up to 1 may be used as it was before, rounded.
     moved = _moved(step, follows, asked, rule)
-    low = np.minimum(low, np.clip(instead.low + moved, low - moved, None))
-    high = np.maximum(high, np.clip(instead.high - moved, None, high + moved))
-    if isinstance(step, Arrange):  # a copy is what it was copied from, however that lies
-        with np.errstate(invalid="ignore"):
-            copied = np.abs(values - follows.value) <= TIE * half
-        low, high = np.where(copied, follows.low, low), np.where(copied, follows.high, high)
-    return Bounds(low, value, high)
+    more = np.where(moved > 0, 0.5, 0.05) * 10.0**-asked
+    moved = moved + half
+    from_ = np.where(marked.verdicts == CORRECT, np.minimum(follows.low, marked.exact), follows.low) - more
+    to = np.where(marked.verdicts == CORRECT, np.maximum(follows.high, marked.exact), follows.high) + more
+    known = np.isin(marked.verdicts, [CORRECT, FOLLOWS, IMPRECISE])
+    with np.errstate(invalid="ignore"):
+        alone = (follows.low == follows.high) & (np.abs(values - follows.value) <= TIE * half)  # nobody rounds it
+        low = np.where(known, np.minimum(values, np.clip(from_, values - moved, None)), values - half)
+        high = np.where(known, np.maximum(values, np.clip(to, None, values + moved)), values + half)
+    shown = _shown(values, decimals, asked)  # of √2, which may have been used as 1.414
+    low, high = np.minimum(low, shown), np.maximum(high, shown)
+    own = np.where(alone, values, low), values, np.where(alone, values, high)
+    there = ~np.isnan(values)
+    return Bounds(*(np.where(there, each, other) for each, other in zip(own, instead, strict=True)))
+
+
+def _shown(values: Floats, decimals: Floats, asked: int) -> Floats:
+    """Figures that are exact as they would be written with so many decimals; the others as they are."""
+    is_exact = np.isinf(decimals) & np.isfinite(values)
+    return np.where(is_exact, rounded(np.where(is_exact, values, 0.0), asked), values)
 
 
 def _as_written(values: Floats, half: Floats | float, instead: Bounds) -> Bounds:

@@ -15,7 +15,8 @@ def as_written(marking: Marking, id: str) -> Step:
     """The step of this id, n × m, with what stands for its operands in their place, as text, and what follows."""
     marked = marking.steps[id]
     operands = tuple(_stood(marking, operand) for operand in marked.step.operands)
-    step = replace(marked.step, operands=operands, places=marked.places)
+    # What the figures give, not what makes a row of weights add up to 1.
+    step = replace(marked.step, operands=operands, places=marked.places, rows_sum_to_one=False)
     step.values = marked.follows.value
     step.decimals = step.own_decimals
     return step
