@@ -94,12 +94,14 @@ class Token:
 class Expected:
     """What belongs in a blank: a figure as text, how far off it may be, and figures that known wrong methods give.
 
-    It is for formats that mark what is filled in; no other shows it.
+    `also` are figures that are just as right: those of a tie, or of weights whose last digit was not set. It is for
+    formats that mark what is filled in; no other shows it.
     """
 
     figure: str
     tolerance: str
     wrong: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -191,13 +193,48 @@ Block = Prose | Items | Formula | Beside | Work | Table | Section | Space
 
 
 @dataclass(frozen=True)
+class Asked:
+    """A step of which figures are asked for: the place of each, from 0, and what belongs there as it is shown.
+
+    `shape` is n × m; where that is asked for as well (`shape_asked`), a sheet tells neither it nor any place.
+    """
+
+    step: str
+    shape: tuple[int, int]
+    rows: Labels
+    columns: Labels
+    places: tuple[tuple[int, int], ...]
+    figures: tuple[str, ...]
+    shape_asked: bool = False
+
+
+@dataclass(frozen=True)
 class Question:
-    """A question of an exercise sheet, and its answer; `marks` as text, "" where nothing is said."""
+    """A question of an exercise sheet, and its answer; `marks` as text, "" where nothing is said.
+
+    `asked` tells scripts what the blocks tell people.
+    """
 
     title: Prose
     blocks: tuple[Block, ...]
     answer: tuple[Block, ...]
     marks: str = ""
+    asked: tuple[Asked, ...] = ()
+
+
+@dataclass(frozen=True)
+class SheetWords:
+    """What formats that know more of a sheet than its blocks say of it, in its language."""
+
+    question: str  # at the head of a table of marks, as the next three
+    worth: str
+    score: str
+    total: str
+    marks: str  # after their number, with the space between them
+    brackets: str  # around that, the opening and the closing one
+    solution: str
+    with_key: str  # how a key is printed, in a comment
+    by_itself: str  # that each figure is marked by itself
 
 
 @dataclass(frozen=True)
@@ -211,4 +248,5 @@ class Sheet:
     questions: tuple[Question, ...]
     foot: Prose
     key_title: Prose
+    words: SheetWords
     colon: str = ":"

@@ -263,6 +263,18 @@ def is_whole(value: float, places: int) -> bool:
     return bool(fits(np.array([value]), places)[0])
 
 
+def as_right(value: float, places: int, text: str) -> tuple[str, ...]:
+    """Figures of so many decimals within half a unit of a value, besides the one that is shown: the other one of a tie,
+    or what a weight is before its last digit is set."""
+    if not np.isfinite(value):
+        return ()
+    with localcontext(prec=400):
+        exact, unit, shown = Decimal(repr(value)), Decimal(1).scaleb(-places), Decimal(text)
+        down = exact.quantize(unit, ROUND_FLOOR)
+        near = [each for each in (down, down + unit) if abs(each - exact) <= unit / 2 + unit * Decimal(repr(TIE))]
+        return tuple(_plain(each) for each in near if each != shown)
+
+
 def half_unit(places: int) -> str:
     """Half a unit of the last of so many decimals: 0.0005 of 3."""
     return _plain(Decimal(5).scaleb(-places - 1))

@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 from collections import Counter
+from dataclasses import fields, is_dataclass
 from html import escape, unescape
 from html.parser import HTMLParser
 from pathlib import Path
@@ -13,12 +14,13 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+import sheets
 from labels import without_numbers, without_places
 from test_formats import A, B, C, chain, formula, grid, named, page, three_deep, words
 from test_latex import LABELS, PROBLEMS, SIXTEEN, digits, document, hostile, laid_out
 
 from attncalc import formats
-from attncalc.blocks import Grid, Math, Section, Table, Token, Work, compose, figure
+from attncalc.blocks import Blank, Grid, Math, Section, Space, Table, Token, Work, compose, figure
 from attncalc.expr import Expr, exp, name, number, sqrt, sum_of_products
 from attncalc.formats import html, mathml
 from attncalc.formats.latex_math import LATEX
@@ -96,6 +98,25 @@ def test_a_page_is_whole_safe_and_has_the_figures_of_the_text(path: Path) -> Non
     reader = check(re.sub(r'(<th scope="row">)\d+(?=</th>)', r"\1", source))
     text = re.sub(r"^ +\d+(?=  )", "", formats.render("text", laid, width=10**6), flags=re.M)
     assert digits(without_places("".join(reader.text))) == digits(text)
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_sheet_has_a_box_for_each_blank_and_a_key_none(lang: str) -> None:
+    for called, laid in sheets.documents(lang):
+        kinds = Counter(attributes.get("class") for _, attributes in Reader(html.render(laid)).tags)
+        is_key = called.endswith(", key")
+        assert kinds["blank"] == count(laid, Blank) and kinds["space"] == count(laid, Space)
+        assert is_key == (kinds["blank"] == 0), called
+        assert (kinds["table grid"] > 0) == (not is_key and called != "shapes")
+
+
+def count(page: object, kind: type) -> int:
+    """How many of a kind there are anywhere on a page."""
+    if isinstance(page, tuple):
+        return sum(count(part, kind) for part in page)
+    if isinstance(page, kind):
+        return 1
+    return sum(count(getattr(page, each.name), kind) for each in fields(page)) if is_dataclass(page) else 0
 
 
 def check(source: str) -> Reader:
@@ -298,6 +319,7 @@ def measured(folder: Path, width: int, expression: str, style: str = "") -> list
     """What a script finds in each of some pages (in `root`), shown in frames of that width."""
     pages = [document("abc"), document("four-positions"), document("i-love-you"), hostile()]
     pages += [laid_out(text.encode()) for text in (SIXTEEN, WIDE)]
+    pages += [laid for name, laid in sheets.documents("zh") if name in {"level 2", "shapes"}]
     sources = (html.render(each).replace("</style>", f"{style}</style>") for each in pages)
     frames = "".join(
         f'<iframe width="{width}" height="600" frameborder="0" srcdoc="{escape(s)}"></iframe>' for s in sources
@@ -322,6 +344,16 @@ def test_the_page_never_scrolls_sideways(width: int, tmp_path: Path) -> None:
 def test_on_paper_there_is_room_for_every_formula(tmp_path: Path) -> None:
     """A4 less its margins is 672 pixels wide; what is wider than its box there would be cut."""
     cut = "[...root.querySelectorAll('.f, .scroll')].filter(box => box.scrollWidth > box.clientWidth + 1).length"
-    rules = html.STYLE.partition("@media print{\n@page{margin:16mm}\n")[2].strip().removesuffix("}")
+    rules = html.STYLE.partition("@media print{\n@page{size:A4;margin:16mm}\n")[2].strip().removesuffix("}")
     assert "overflow:visible" in rules
-    assert measured(tmp_path, 672, cut, rules) == [0] * 6
+    assert measured(tmp_path, 672, cut, rules) == [0] * 8
+
+
+@needs_chromium
+def test_on_paper_each_box_of_a_grid_has_room_for_a_hand(tmp_path: Path) -> None:
+    """9 by 14 mm are 34 by 53 pixels."""
+    rules = html.STYLE.partition("@media print{\n@page{size:A4;margin:16mm}\n")[2].strip().removesuffix("}")
+    boxes = "[...root.querySelectorAll('.grid td')].map(box => box.getBoundingClientRect())"
+    small = measured(tmp_path, 672, f"{boxes}.filter(box => box.height < 34 || box.width < 52).length", rules)
+    found = measured(tmp_path, 672, f"{boxes}.length", rules)
+    assert small == [0] * 8 and found[6] > 50

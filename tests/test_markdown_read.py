@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import sheets
 from test_goldens import IN_EVERY_FORMAT
 from test_latex import PROBLEMS, hostile
 
@@ -61,7 +62,8 @@ def laid(path: Path, lang: str) -> Document:
 @pytest.fixture(scope="module")
 def documents() -> dict[str, Document]:
     """Every page that is looked at, by name."""
-    return {f"{path.stem}.{lang}": laid(path, lang) for path, lang in PAGES} | {HOSTILE: hostile()}
+    exercises = {f"sheet {name}.{lang}": each for lang in ("en", "zh") for name, each in sheets.documents(lang)}
+    return {f"{path.stem}.{lang}": laid(path, lang) for path, lang in PAGES} | exercises | {HOSTILE: hostile()}
 
 
 def formulas(source: str, math: str) -> Iterator[tuple[str, bool]]:

@@ -11,7 +11,7 @@ import typer
 
 from attncalc.cli.options import Lang, Maths, Output
 
-FORMATS = ("markdown", "html", "text")
+FORMATS = ("markdown", "latex", "html", "moodle", "text", "json")
 
 
 def exercise(
@@ -86,6 +86,8 @@ def exercise(
 
     if format not in FORMATS:
         raise UsageError(f"exercise has no format {format!r}", f"choose one of {', '.join(FORMATS)}")
+    if key and format == "moodle":
+        raise UsageError("a Moodle quiz has its key in it, as feedback", "leave --key out")
     if math and format != "markdown":
         raise UsageError(f"--math is an option of markdown, not of {format}", "add --format markdown")
     if blank and level is not None:
@@ -93,7 +95,7 @@ def exercise(
     if output and output_dir:
         raise UsageError("--output and --output-dir both say where to write", "give one of them")
     ids = _ids(variants, students, column)
-    if ids and len(ids) > 1 and output_dir is None:
+    if ids and len(ids) > 1 and output_dir is None and format != "moodle":
         raise UsageError(f"{len(ids)} sheets go into a folder", "name it: --output-dir sheets")
     worth = _worth(marks, len(problems))
     form = sheets.Form(format, math, lang, ask == "shapes", level == 1, worth, title, course, date, concepts, seed)
@@ -102,6 +104,8 @@ def exercise(
         made = sheets.made(problems, ids, seed, blanks=blank, level=level or 2, refused=refused)
         if output_dir:
             fill(output_dir, sheets.files(made, form), force=force, tell=tell)
+        elif format == "moodle":
+            write(sheets.quiz(made, form), output)
         else:
             write(sheets.page(next(iter(made)), form, key=key), output)
     if explain:

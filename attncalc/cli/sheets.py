@@ -120,7 +120,15 @@ def page(one: Made, form: Form, *, key: bool) -> str:
 
 def _rendered(laid: Sheet, form: Form, *, key: bool) -> str:
     options: dict[str, Any] = {"math": form.math} if form.math else {}
-    return formats.render(form.format, as_document(laid, key=key), **options)
+    subject = laid if formats.SHEETS[form.format].takes == "sheet" else as_document(laid, key=key)
+    return formats.render_sheet(form.format, subject, key=key, **options)
+
+
+def quiz(every: Iterable[Made], form: Form) -> str:
+    """All sheets as one quiz for Moodle."""
+    from attncalc.formats import moodle
+
+    return "".join(moodle.lines(sheet(one, form) for one in every))
 
 
 def files(every: Iterable[Made], form: Form) -> Iterator[tuple[str, str]]:
@@ -132,15 +140,16 @@ def files(every: Iterable[Made], form: Form) -> Iterator[tuple[str, str]]:
         own = f"-{safe(one.id)}" if one.id else ""
         ending = ENDINGS[form.format]
         laid = sheet(one, form)
-        found = {f"sheet{own}.{ending}": _rendered(laid, form, key=False),
-                 f"key{own}.{ending}": _rendered(laid, form, key=True)}  # fmt: skip
+        found = {f"sheet{own}.{ending}": _rendered(laid, form, key=False)}
+        if form.format != "moodle":  # a quiz has its key in it
+            found[f"key{own}.{ending}"] = _rendered(laid, form, key=True)
         yield from found.items()
         several = len(one.variants) > 1
         for k, (each, asked) in enumerate(zip(one.variants, one.asked, strict=True)):
             of = f"{own}-{k + 1}" if several else own
             about = {f"problem{of}.yaml": each.text, f"answers{of}.yaml": blanks_of(each.solution, asked)}
             yield from about.items()
-            rows.append([one.id, each.fingerprint, *found, *about])
+            rows.append([one.id, each.fingerprint, *list(found), *[""] * (2 - len(found)), *about])
     yield "index.csv", _csv([head, *rows])
 
 

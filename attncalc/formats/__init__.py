@@ -14,7 +14,7 @@ class Format(NamedTuple):
     module: str
     about: str
     options: frozenset[str] = frozenset()
-    takes: str = "document"  # or solution
+    takes: str = "document"  # or solution, or sheet
 
 
 FORMATS: dict[str, Format] = {
@@ -24,6 +24,16 @@ FORMATS: dict[str, Format] = {
     "latex": Format("latex", "a document for XeLaTeX, to print", frozenset({"fragment"})),
     "html": Format("html", "one HTML file with MathML, to read and to print"),
     "json": Format("json", "every figure of the solution, for scripts", frozenset({"only"}), takes="solution"),
+}
+
+# What an exercise sheet can be; those that take a sheet know the key apart from it.
+SHEETS: dict[str, Format] = {
+    "markdown": FORMATS["markdown"],
+    "latex": Format("exam", "one document of class exam for XeLaTeX, with the key", frozenset({"key"}), takes="sheet"),
+    "html": FORMATS["html"],
+    "moodle": Format("moodle", "Moodle's XML: Cloze questions, with the key as feedback", takes="sheet"),
+    "text": FORMATS["text"],
+    "json": Format("sheet_json", "what is asked, for scripts", frozenset({"key"}), takes="sheet"),
 }
 
 
@@ -39,7 +49,15 @@ def render(name: str, *subject: Any, **options: Any) -> str:
 
     Of the options, a format gets those that it has: a command passes what it was given, whatever the format.
     """
-    form = FORMATS[known(name)]
+    return _rendered(FORMATS[known(name)], subject, options)
+
+
+def render_sheet(name: str, subject: Any, **options: Any) -> str:
+    """An exercise sheet in the format of that name; `subject` is what that format takes."""
+    return _rendered(SHEETS[name], (subject,), options)
+
+
+def _rendered(form: Format, subject: tuple[Any, ...], options: dict[str, Any]) -> str:
     own = {key: value for key, value in options.items() if key in form.options}
     rendered: str = import_module(f"{__name__}.{form.module}").render(*subject, **own)
     return rendered

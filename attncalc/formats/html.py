@@ -33,41 +33,26 @@ from attncalc.formats import mathml
 from attncalc.formats.headings import heading
 from attncalc.formats.html_style import STYLE, shades
 from attncalc.formats.mathml import ROOM, whole
-from attncalc.formats.parts import SHADES, label, parts, table_parts
+from attncalc.formats.parts import SHADES, is_grid, label, parts, table_parts
 from attncalc.formats.text import sentence as plain
 from attncalc.formats.width import visible
 
 DEEPEST_HEADING = 4
+SPACE = 2  # em, for a line to write on
 JOINER = "\u2060"  # a formula is no letter: without one, a line may end between it and a bracket or a comma
 _LOOSE = re.compile("(?<=[(\\[（「“])(?=<math>)|(?<=</math>)(?=[)\\].,;:）」”。，、；：])")
 
 
 def render(document: Document) -> str:
     """The page, whole."""
-    page = _Page()
+    page = Page()
     body = "\n".join(page.blocks(document.blocks, 2))
     return (
         f'<!doctype html>\n<html lang="{escape(document.lang)}">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width,initial-scale=1">\n'
         f"<title>{escape(plain(document.title))}</title>\n<style>{STYLE}{shades(SHADES)}</style>\n</head>\n<body>\n<main>\n"
-        f"<h1>{sentence(document.title)}</h1>\n{body}\n</main>\n</body>\n</html>\n"
+        f"<h1>{page.sentence(document.title)}</h1>\n{body}\n</main>\n</body>\n</html>\n"
     )
-
-
-def sentence(prose: Prose) -> str:
-    written = [_part(part) for part in prose.parts]
-    return _LOOSE.sub(JOINER, "".join(written)).strip()
-
-
-def _part(part: Inline) -> str:
-    match part:
-        case Math():
-            return _within(part)
-        case Token(text):
-            return f"<bdi>{escape(visible(text))}</bdi>"
-        case Blank(width, _):
-            return f'<span class="blank" style="min-width:{width}ch"></span>'
-    return escape(visible(" ".join(part.split("\n"))))
 
 
 def _within(math: Math) -> str:
@@ -80,8 +65,8 @@ def _within(math: Math) -> str:
     )
 
 
-class _Page:
-    """One page: no two of its anchors are the same."""
+class Page:
+    """One page: no two of its anchors are the same. A page of another kind has blanks and sections of its own."""
 
     def __init__(self) -> None:
         self.anchors: Counter[str] = Counter()
@@ -94,43 +79,83 @@ class _Page:
                 return name
             name = f"{name}-{self.anchors[name]}"
 
+    def blank(self, blank: Blank) -> str:
+        return f'<span class="blank" style="min-width:{blank.width}ch"></span>'
+
+    def space(self, space: Space) -> str:
+        return f'<div class="space" style="height:{SPACE * space.lines}em"></div>'
+
+    def section(self, section: Section, level: int) -> Iterator[str]:
+        anchor = self.anchor(section.anchor)
+        tag = f"h{min(level, DEEPEST_HEADING)}"
+        yield f'<section id="{anchor}">\n<{tag}><a href="#{anchor}">{self.sentence(heading(section))}</a></{tag}>'
+        yield from self.blocks(section.blocks, level + 1)
+        yield "</section>"
+
     def blocks(self, blocks: Sequence[Block], level: int) -> Iterator[str]:
         for block in blocks:
             yield from self._block(block, level)
 
+    def sentence(self, prose: Prose) -> str:
+        written = [self._part(part) for part in prose.parts]
+        return _LOOSE.sub(JOINER, "".join(written)).strip()
+
+    def _part(self, part: Inline) -> str:
+        match part:
+            case Math():
+                return _within(part)
+            case Token(text):
+                return f"<bdi>{escape(visible(text))}</bdi>"
+            case Blank():
+                return self.blank(part)
+        return escape(visible(" ".join(part.split("\n"))))
+
     def _block(self, block: Block, level: int) -> Iterator[str]:
         match block:
             case Prose():
-                yield f"<p>{sentence(block)}</p>"
+                yield f"<p>{self.sentence(block)}</p>"
             case Items():
-                yield _list(block.sentences)
+                yield f"<ul>\n{_lines(f'<li>{self.sentence(each)}</li>' for each in block.sentences)}\n</ul>"
             case Formula():
                 yield _formula(block.lines)
             case Beside():
                 yield f'<div class="beside">\n{_lines(_formula(each.lines) for each in block.formulas)}\n</div>'
             case Work():
-                yield from _work(block)
+                yield from self._work(block)
             case Table():
-                yield from map(_table, table_parts(block, ROOM))
-            case Space(lines):
-                yield f'<div class="space" style="height:{1.6 * lines}em"></div>'
+                yield from map(self._table, table_parts(block, ROOM))
+            case Space():
+                yield self.space(block)
             case Section():
-                yield from self._section(block, level)
+                yield from self.section(block, level)
 
-    def _section(self, section: Section, level: int) -> Iterator[str]:
-        anchor = self.anchor(section.anchor)
-        tag = f"h{min(level, DEEPEST_HEADING)}"
-        yield f'<section id="{anchor}">\n<{tag}><a href="#{anchor}">{sentence(heading(section))}</a></{tag}>'
-        yield from self.blocks(section.blocks, level + 1)
-        yield "</section>"
+    def _work(self, work: Work) -> Iterator[str]:
+        for labelled, lines in groupby(work.lines, key=lambda line: line[0] is not None):
+            if labelled:
+                rows = (self._named(name, math) for name, math in lines if name)
+                yield f'<dl class="work">\n{_lines(rows)}\n</dl>'
+            else:
+                yield f'<div class="formula">\n{_lines(_line(math, label(math)) for _, math in lines)}\n</div>'
+
+    def _named(self, name: Prose, math: Math) -> str:
+        return f"<div><dt>{self.sentence(name)}</dt><dd>{_line(math, plain(name))}</dd></div>"
+
+    def _table(self, table: Table) -> str:
+        """A grid to fill in has boxes."""
+        head = "".join(f'<th scope="col">{self.sentence(cell)}</th>' for cell in table.head)
+        rows = (
+            f'<tr><th scope="row">{self.sentence(first)}</th>'
+            + "".join(f"<td>{self.sentence(cell)}</td>" for cell in rest)
+            + "</tr>"
+            for first, *rest in table.rows
+        )
+        kind = "table grid" if is_grid(table) else "table"
+        body = f"<thead><tr>{head}</tr></thead><tbody>\n{_lines(rows)}\n</tbody>"
+        return f'<div class="scroll"><table class="{kind}">{body}</table></div>'
 
 
 def _lines(parts: Iterable[str]) -> str:
     return "\n".join(parts)
-
-
-def _list(sentences: Sequence[Prose]) -> str:
-    return f"<ul>\n{_lines(f'<li>{sentence(each)}</li>' for each in sentences)}\n</ul>"
 
 
 def _formula(maths: Sequence[Math]) -> str:
@@ -186,26 +211,3 @@ def _cell(grid: Grid, cell: str, pad: str, first: bool, last: bool) -> str:
     classes = [*(["l"] if first else []), *(["r"] if last else []), *mathml.shading(grid, cell)]
     kind = f' class="{" ".join(classes)}"' if classes else ""
     return f"<td{kind}>{whole(mathml.figure(cell) + pad)}</td>"
-
-
-def _work(work: Work) -> Iterator[str]:
-    for labelled, lines in groupby(work.lines, key=lambda line: line[0] is not None):
-        if labelled:
-            rows = (_named(name, math) for name, math in lines if name)
-            yield f'<dl class="work">\n{_lines(rows)}\n</dl>'
-        else:
-            yield f'<div class="formula">\n{_lines(_line(math, label(math)) for _, math in lines)}\n</div>'
-
-
-def _named(name: Prose, math: Math) -> str:
-    return f"<div><dt>{sentence(name)}</dt><dd>{_line(math, plain(name))}</dd></div>"
-
-
-def _table(table: Table) -> str:
-    head = "".join(f'<th scope="col">{sentence(cell)}</th>' for cell in table.head)
-    rows = (
-        f'<tr><th scope="row">{sentence(first)}</th>{"".join(f"<td>{sentence(cell)}</td>" for cell in rest)}</tr>'
-        for first, *rest in table.rows
-    )
-    body = f"<thead><tr>{head}</tr></thead><tbody>\n{_lines(rows)}\n</tbody>"
-    return f'<div class="scroll"><table class="table">{body}</table></div>'

@@ -54,7 +54,9 @@ th{font-weight:600}
 .matrix tbody tr:first-child .l::before,.matrix tbody tr:first-child .r::after{border-top-width:1.5px}
 .matrix tbody tr:last-child .l::before,.matrix tbody tr:last-child .r::after{border-bottom-width:1.5px}
 .blank{display:inline-block;border-bottom:1px solid var(--ink);height:1.2em}
-td>.blank:only-child{min-height:1.6em}
+.grid th,.grid td{border:1px solid var(--soft);text-align:center;vertical-align:middle}
+.grid td{height:2.6em}
+td>.blank:only-child{border:0}
 .space{border:1px solid var(--line);margin:.6em 0}
 @media (max-width:40rem){
 .work{grid-template-columns:minmax(0,1fr)}
@@ -64,13 +66,14 @@ dd{padding-left:1em;margin-bottom:.3em}
 div.row{padding-left:0}
 div.on.row{padding-left:1.2em}}
 @media print{
-@page{margin:16mm}
+@page{size:A4;margin:16mm}
 :root{color-scheme:light;--ink:#000;--paper:#fff;--soft:#333;--line:#999;--link:#000}
 body{max-width:none;padding:0;font-size:10pt}
 .f,.scroll{overflow:visible}
 .table{overflow-wrap:anywhere}
 h1,h2,h3,h4{break-after:avoid}
-.f,tr,li,.work>div{break-inside:avoid}
+.f,tr,li,.work>div,.grid,.space,section:has(>.scroll>.grid,>.space){break-inside:avoid}
+.grid td{height:9mm;min-width:14mm}
 thead{display:table-header-group}}
 """
 

@@ -30,14 +30,17 @@ from attncalc.formats import latex_display
 from attncalc.formats.headings import heading
 from attncalc.formats.latex_lines import ROOM, formula_line, whole_line
 from attncalc.formats.latex_lines import sentence as inline
-from attncalc.formats.latex_preamble import CTEX, FALLBACK, MACROS, PREAMBLE
-from attncalc.formats.parts import GAP, is_tall, table_parts, table_widths
+from attncalc.formats.latex_preamble import BLANKS, CTEX, FALLBACK, MACROS, PREAMBLE
+from attncalc.formats.parts import GAP, is_grid, is_tall, table_parts, table_widths
 from attncalc.formats.text import sentence as plain
 from attncalc.formats.width import display_width, visible
 
 HEADINGS = ("section", "subsection", "subsubsection")
 WIDEST_LABEL = 30  # of a line of working; a longer one pushes its formula to the right
 SHORT = 4  # of a column of a table, which keeps its width beside columns that are folded
+TALL = 20  # rows of a grid; one of more may go on over the page
+MOST_LINES = 25  # to write on, in one piece
+BLANK = 15  # the widest column that is a blank
 LONGEST_WORD = 30  # of a sentence, in letters without a space; a longer one may be broken anywhere
 
 _SPECIAL = {
@@ -61,18 +64,33 @@ _QUOTED = re.compile(r"\\text\{[^{}]*[\"'][^{}]*\}")
 
 def render(document: Document, *, fragment: bool = False) -> str:
     """The page as a document, or its body alone: what goes between the title and the end, without the title."""
-    body = _signs("\n\n".join(_blocks(document.blocks, 0)))
-    title = _signs(sentence(document.title))
-    whole = title + body
-    macros = MACROS + (FALLBACK if r"\attnglyph" in whole else "")
-    if fragment:
-        chinese = ", ctex" if _CHINESE.search(body) else ""
-        return f"% needs amsmath, graphicx, longtable, fontspec, xcolor with [table]{chinese}\n{macros}\n{body}\n"
+    body = "\n\n".join(blocks(document.blocks))
+    if not fragment:
+        return page("article", heading_of(sentence(document.title)), body)
+    body = _signs(body)
+    chinese = ", ctex" if _CHINESE.search(body) else ""
+    needs = f"% needs amsmath, graphicx, longtable, fontspec, xcolor with [table]{chinese}"
+    return f"{needs}\n{_macros(body)}\n{body}\n"
+
+
+def page(kind: str, title: str, body: str, *, settings: str = "") -> str:
+    """A document of that class, whole; `settings` are more commands at its head."""
+    whole = _signs(f"\\begin{{document}}\n{title}\n\n{body}\n\n\\end{{document}}\n")
+    settings = _signs(settings)
     return (
-        f"{PREAMBLE}{CTEX if _CHINESE.search(whole) else ''}{macros}"
-        "\\raggedright\\raggedbottom\n\\setlength\\parindent{0pt}\n\\setlength\\parskip{4pt plus 1pt}\n"
-        f"\n\\begin{{document}}\n\\begin{{center}}\\LARGE {title}\\end{{center}}\n\n{body}\n\n\\end{{document}}\n"
+        f"\\documentclass[10pt]{{{kind}}}\n{PREAMBLE}{CTEX if _CHINESE.search(whole + settings) else ''}"
+        f"{_macros(whole + settings)}\\raggedright\\raggedbottom\n\\setlength\\parindent{{0pt}}\n"
+        f"\\setlength\\parskip{{4pt plus 1pt}}\n{settings}\n{whole}"
     )
+
+
+def heading_of(title: str) -> str:
+    return f"\\begin{{center}}\\LARGE {title}\\end{{center}}"
+
+
+def _macros(body: str) -> str:
+    blanks = BLANKS if r"\attnrow" in body or r"\attnroom" in body else ""
+    return MACROS + blanks + (FALLBACK if r"\attnglyph" in body else "")
 
 
 def _signs(latex: str) -> str:
@@ -111,7 +129,8 @@ def _part(part: Inline) -> str:
     return escaped_token(part.text) if isinstance(part, Token) else escaped(part)
 
 
-def _blocks(blocks: Sequence[Block], depth: int) -> Iterator[str]:
+def blocks(blocks: Sequence[Block], depth: int = 0) -> Iterator[str]:
+    """The blocks, each a paragraph or more; `depth` is that of their headings."""
     for block in blocks:
         yield from _block(block, depth)
 
@@ -131,12 +150,12 @@ def _block(block: Block, depth: int) -> Iterator[str]:
         case Work():
             yield from _work(block)
         case Table():
-            yield from map(_table, table_parts(block, ROOM))
+            yield from map(_grid if is_grid(block) else _table, table_parts(block, ROOM))
         case Space(lines):
-            yield rf"\vspace{{{lines}\baselineskip}}"
+            yield rf"\attnroom{{{min(lines, MOST_LINES)}}}"
         case Section():
             yield _heading(block, depth)
-            yield from _blocks(block.blocks, depth + 1)
+            yield from blocks(block.blocks, depth + 1)
 
 
 def _heading(section: Section, depth: int) -> str:
@@ -214,10 +233,30 @@ def _table(table: Table) -> str:
     return f"\\begin{{longtable}}[l]{{{layout}}}\n{head} \\hline\n\\endhead\n{body}\n\\end{{longtable}}"
 
 
-def _columns(widths: Sequence[int]) -> Iterator[str]:
+def _grid(table: Table) -> str:
+    """A table to fill in, in boxes; it stays on one page, below what stands above it, where it may."""
+    first, *rest = _columns(table_widths(table), BLANK)
+    layout = "|".join(["", first, *("c" if column == "l" else column for column in rest), ""])
+    head = f"\\attnhead {' & '.join(map(sentence, table.head))} \\\\ \\hline"
+    rows = "\n".join(f"\\attnrow {' & '.join(map(_box, row))} \\\\ \\hline" for row in table.rows)
+    if len(table.rows) > TALL:
+        return f"\\begin{{longtable}}[l]{{{layout}}}\n\\hline {head}\n\\endhead\n{rows}\n\\end{{longtable}}"
+    start = rf"\par\nopagebreak[3]\vskip4pt\noindent\begin{{tabular}}{{{layout}}}"
+    return f"{start}\n\\hline {head}\n{rows}\n\\end{{tabular}}\\par"
+
+
+def _box(cell: Prose) -> str:
+    """A cell of a grid: one that is a blank is room alone."""
+    match cell.parts:
+        case (Blank(width, _),):
+            return rf"\hspace*{{{width / 2}em}}"
+    return sentence(cell)
+
+
+def _columns(widths: Sequence[int], short: int = SHORT) -> Iterator[str]:
     """How wide each column is: as its text where all have room, or it is short; else a share of what is left."""
     all_fit = sum(widths) + GAP * len(widths) <= ROOM
-    shares = [0 if all_fit or width <= SHORT else min(width, ROOM) for width in widths]
+    shares = [0 if all_fit or width <= short else min(width, ROOM) for width in widths]
     left = 0.9 - sum(width for width, share in zip(widths, shares, strict=True) if not share) / ROOM
     for share in shares:
         part = f"{left * share / sum(shares):.3f}" if share else ""

@@ -1,7 +1,6 @@
 """What stands at the head of a LaTeX page: its packages, and the few commands that its lines are set with."""
 
-PREAMBLE = r"""\documentclass[10pt]{article}
-\usepackage[a4paper,margin=20mm]{geometry}
+PREAMBLE = r"""\usepackage[a4paper,margin=20mm]{geometry}
 \usepackage{amsmath,graphicx,longtable}
 \usepackage[table]{xcolor}
 \usepackage{fontspec}
@@ -20,6 +19,12 @@ MACROS = r"""\ifdefined\attnhang\else\newdimen\attnhang\newsavebox\attnbox\fi
   \relpenalty=10000\binoppenalty=10000\clubpenalty=0\widowpenalty=0\lineskiplimit=1pt\lineskip=4pt
   \hangindent=\attnhang\hangafter=1\sbox\attnbox{#2}%
   \ifdim\wd\attnbox>\attnhang\usebox\attnbox\else\makebox[\attnhang][#1]{\usebox\attnbox}\fi#3\par}}
+"""
+# Only on pages with something to fill in.
+BLANKS = r"""\providecommand\attnrow{\rule[-3.5mm]{0pt}{9mm}}% a row of a grid, as tall as a hand writes
+\providecommand\attnhead{\rule[-1.5mm]{0pt}{5.5mm}}
+\providecommand\attnroom[1]{% room for so many lines
+  \par\nopagebreak[3]\vskip4pt\noindent\framebox[\linewidth]{\rule{0pt}{\dimexpr8mm*#1\relax}}\par}
 """
 FALLBACK = r"""% A sign that the font lacks: from another font that has it, or its number.
 \ifdefined\attnglyph\else

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from attncalc.blocks import Grid, Math, Prose, Table
+from attncalc.blocks import Blank, Grid, Math, Prose, Table
 from attncalc.expr import Expr
 from attncalc.formats.forms import RELATIONS, Segment, segments
 from attncalc.formats.notation import line
@@ -102,6 +102,11 @@ def table_parts(table: Table, room: int) -> list[Table]:
 def table_widths(table: Table) -> list[int]:
     rows = [[display_width(sentence(cell)) for cell in row] for row in (table.head, *table.rows)]
     return [max(column) for column in zip(*rows, strict=True)]
+
+
+def is_grid(table: Table) -> bool:
+    """Whether there is something to fill in."""
+    return any(isinstance(part, Blank) for row in table.rows for cell in row for part in cell.parts)
 
 
 def _picked(row: Sequence[Prose], start: int, end: int) -> tuple[Prose, ...]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from functools import partial
 
 from attncalc import rounding
 from attncalc.blocks import (
+    Asked,
     Blank,
     Block,
     Document,
@@ -20,6 +21,7 @@ from attncalc.blocks import (
     Question,
     Section,
     Sheet,
+    SheetWords,
     Space,
     Table,
     Token,
@@ -79,8 +81,9 @@ def lay_sheet(exercises: Sequence[Exercise], head: Head, lang: str, concepts: Se
     lines = [Prose((Token(text),)) for text in (head.course, head.date) if text]
     lines.append(say("sheet.name", blank=Blank(30)))
     foot = say("sheet.foot", variant=Token(head.variant), fingerprint=Token(head.fingerprint))
+    words = SheetWords(**{each.name: say.text(f"sheet.words.{each.name}") for each in fields(SheetWords)})
     return Sheet(
-        title, lang, tuple(lines), questions, foot if head.variant else Prose(()), say("sheet.key", title=title),
+        title, lang, tuple(lines), questions, foot if head.variant else Prose(()), say("sheet.key", title=title), words,
         say.text("colon"),
     )  # fmt: skip
 
@@ -113,7 +116,8 @@ def _question(exercise: Exercise, lang: str) -> Question:
     answer = lay_out(exercise.solution, exercise.show, lang, title=exercise.title, kind=exercise.kind)
     marks = rounding.fraction(exercise.worth) if exercise.worth is not None else ""
     question = _Question(exercise, say)
-    return Question(title, tuple(question.blocks()), (*question.shapes(), *answer.blocks), marks)
+    shapes, asked = tuple(question.shapes()), tuple(map(question.asked, question.steps))
+    return Question(title, tuple(question.blocks()), (*shapes, *answer.blocks), marks, asked)
 
 
 class _Question:
@@ -123,6 +127,7 @@ class _Question:
         self.exercise, self.say, self.hidden = exercise, say, exercise.hidden
         self.page = _Page(exercise.solution, replace(exercise.show, detail="matrices"), say, exercise.hidden)
         self.known = known_axes(exercise.solution)
+        self.steps = [step for step in exercise.solution.steps.values() if step.id in exercise.hidden.asked]
 
     def blocks(self) -> Iterator[Block]:
         say, steps = self.say, list(self.exercise.solution.steps.values())
@@ -137,22 +142,30 @@ class _Question:
         laws = formulas(self.page, partial(section_title, self.page)) if len(worked) > len(shown) else None
         if laws:
             yield laws
-        asked = [step for step in steps if step.id in self.hidden.asked]
         if self.exercise.shapes:
-            blanks = {"rows": Blank(4), "columns": Blank(4)}
-            lines = tuple(say("sheet.shape", symbol=Math(step.symbol), **blanks) for step in asked)
-            yield Section(say("sheet.shapes"), "shapes", (Items(lines),))
-        if any(self.is_dashed(step) for step in asked):
+            yield Section(say("sheet.shapes"), "shapes", (Items(tuple(map(self.shape, self.steps))),))
+        if any(map(self.is_dashed, self.steps)):
             yield say("sheet.dash")
-        for step in asked:
+        for step in self.steps:
             yield Section(self.heading(step), f"ask-{step.id}", tuple(self.ask(step, law=laws is None)))
 
     def shapes(self) -> Iterator[Block]:
         """The answers to the shapes that are asked for."""
         if self.exercise.shapes:
-            steps = [self.exercise.solution.steps[id] for id in self.hidden.asked]
-            sizes = [Prose((compose("sized", Math(step.symbol), self.page.shape(step)),)) for step in steps]
+            sizes = [Prose((compose("sized", Math(step.symbol), self.page.shape(step)),)) for step in self.steps]
             yield Section(self.say("sheet.shapes"), "shapes", (Items(tuple(sizes)),))
+
+    def shape(self, step: Step) -> Prose:
+        rows, columns = (Blank(4, Expected(str(size), "0")) for size in step.shape)
+        return self.say("sheet.shape", symbol=Math(step.symbol), rows=rows, columns=columns)
+
+    def asked(self, step: Step) -> Asked:
+        texts = self.page.figures(step).texts
+        places = [(i, j) for i, row in enumerate(self.hidden.asked[step.id].tolist()) for j, is_asked in enumerate(row)
+                  if is_asked]  # fmt: skip
+        rows, columns = (self.labels(axis) for axis in (step.rows, step.columns))
+        figures = tuple(str(texts[place]) for place in places)
+        return Asked(step.id, step.shape, rows, columns, tuple(places), figures, self.exercise.shapes)
 
     def is_shown(self, step: Step) -> bool:
         return not self.exercise.given_alone and not self.hidden.rest[step.id].any()
@@ -200,11 +213,22 @@ class _Question:
     def cell(self, step: Step, i: int, j: int, width: int, text: str) -> Prose:
         """A blank; what is not asked for but would give an answer away is a dash."""
         if self.hidden.is_asked(step.id, i, j):
-            return Prose((Blank(width, Expected(text, rounding.half_unit(step.places))),))
+            return Prose((Blank(width, self.expected(step, i, j, text)),))
         return Prose(("–",)) if self.hidden.hides(step.id, i, j) else Prose((figure(text),))
 
+    def expected(self, step: Step, i: int, j: int, text: str) -> Expected:
+        """Right is also what nobody has rounded on the way."""
+        exact = self.exercise.solution.exact
+        twins = [step, *([exact.steps[step.id]] if exact and step.id in exact.steps else [])]
+        values = [float(each.values[i, j]) for each in twins if each.shape == step.shape]
+        also = [figure for value in values for figure in rounding.as_right(value, step.places, text)]
+        return Expected(text, rounding.half_unit(step.places), also=tuple(dict.fromkeys(also)))
+
+    def labels(self, axis: Axis | None) -> tuple[str, ...] | None:
+        return self.page.labels(axis) if axis in self.known else None
+
     def label(self, axis: Axis | None, k: int) -> Prose:
-        labels = self.page.labels(axis) if axis in self.known else None
+        labels = self.labels(axis)
         return Prose((Token(labels[k]) if labels else self.page.count(k),))
 
 

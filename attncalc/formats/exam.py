@@ -1,0 +1,77 @@
+r"""An exercise sheet as a LaTeX document of class exam: the key is in its `solution` environments, and is printed after
+\printanswers. XeLaTeX sets it; a second run fills in the table of marks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from attncalc.blocks import Block, Question, Sheet
+from attncalc.formats import latex
+
+IN_A_ROW = 10  # questions of the table of marks
+MOST_MARKS = 4  # digits that exam can count with
+
+# No box may hold the tables of a solution, which go on over the page; matrices need the width of the page.
+_SETTINGS = r"""\pagestyle{foot}
+\renewenvironment{TheSolution}{\par\bigskip\solutiontitle\par\nopagebreak}{\par}
+\renewcommand\questionshook{\setlength\leftmargin{0pt}\setlength\labelwidth{-\labelsep}}"""
+
+
+def render(sheet: Sheet, *, key: bool = False) -> str:
+    """The sheet with its key in one file; `key`: set so that the key is printed."""
+    title = rf"\ifprintanswers {latex.sentence(sheet.key_title)}\else {latex.sentence(sheet.title)}\fi"
+    questions = "\n\n".join(_question(sheet, question) for question in sheet.questions)
+    body = f"{_head(sheet)}\n\n\\begin{{questions}}\n{questions}\n\\end{{questions}}"
+    return latex.page("exam", latex.heading_of(title), body, settings="\n".join(_settings(sheet, key)) + "\n")
+
+
+def _settings(sheet: Sheet, key: bool) -> Iterator[str]:
+    words = sheet.words
+    yield f"% {words.with_key}\n{'' if key else '% '}\\printanswers"
+    yield _SETTINGS
+    yield rf"\renewcommand\solutiontitle{{\noindent\textbf{{{latex.escaped(words.solution)}}}}}"
+    yield rf"\footer{{{latex.sentence(sheet.foot)}}}{{}}{{\thepage}}"
+    if _has_marks(sheet):
+        opening, closing = tuple(words.brackets)
+        yield rf"\addpoints\pointname{{{latex.escaped(words.marks)}}}\pointformat{{{opening}\thepoints{closing}}}"
+        heads = {"hqword": words.question, "hpword": words.worth, "hsword": words.score, "htword": words.total}
+        yield "".join(rf"\{command}{{{latex.escaped(word)}}}" for command, word in heads.items())
+
+
+def _head(sheet: Sheet) -> str:
+    """What a student sees above the questions, and who marks."""
+    lines = [latex.sentence(line) for line in sheet.head]
+    if _has_marks(sheet) and len(sheet.questions) > 1:
+        lines.append(rf"\multirowgradetable{{{-(-len(sheet.questions) // IN_A_ROW)}}}[questions]")
+    return "\\ifprintanswers\\else\n" + "\n\n".join(lines) + "\n\n\\fi"
+
+
+def _question(sheet: Sheet, question: Question) -> str:
+    """Its title is left out where it is the sheet's; `solution` is not even set where it is not printed."""
+    alone = len(sheet.questions) == 1 and question.title == sheet.title
+    title = r"\textbf{" + latex.sentence(question.title) + "}"
+    start = r"\renewcommand\questionlabel{}\question" if alone else r"\par\bigskip\question"
+    marks = f"[{_points(question.marks)}]" if _has_marks(sheet) and question.marks else ""
+    return (
+        f"{start}{marks} {'' if alone else title}\\mbox{{}}\n\n{_blocks(question.blocks)}\n\n"
+        f"\\ifprintanswers\\begin{{solution}}\n{_blocks(question.answer)}\n\n\\end{{solution}}\\fi"
+    )
+
+
+def _blocks(blocks: Sequence[Block]) -> str:
+    return "\n\n".join(latex.blocks(blocks, 1))
+
+
+def _has_marks(sheet: Sheet) -> bool:
+    """Whether the marks are such that exam can add them up."""
+    marks = [question.marks for question in sheet.questions if question.marks]
+    return bool(marks) and all(map(_points, marks))
+
+
+def _points(marks: str) -> str:
+    r"""2 is 2, 2.5 is 2\half; nothing where exam has no way to write it."""
+    found = re.fullmatch(r"(\d+)(\.5)?", marks)
+    if not found or len(found[1]) > MOST_MARKS:
+        return ""
+    return found[1] if not found[2] else rf"{found[1].lstrip('0')}\half"
