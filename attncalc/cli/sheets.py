@@ -20,6 +20,7 @@ from attncalc.exercises.students import safe
 from attncalc.exercises.variants import Variant, variants
 from attncalc.layout.concepts import in_words
 from attncalc.layout.exercise import Exercise, Head, as_document, lay_sheet
+from attncalc.marking.methods import wrong_figures
 from attncalc.marking.template import blanks_of
 from attncalc.mechanisms import solve
 from attncalc.rounding import Flags
@@ -104,7 +105,8 @@ def _again(
 def sheet(one: Made, form: Form) -> Sheet:
     exercises = [
         Exercise(each.solution, each.problem.show, each.problem.kind, each.problem.title,
-                 hidden(each.solution, asked), form.shapes, form.given_alone, worth)
+                 hidden(each.solution, asked), form.shapes, form.given_alone, worth,
+                 wrong_figures(each.problem, each.solution) if form.format == "moodle" else {})
         for each, asked, worth in zip(one.variants, one.asked, form.worth, strict=True)
     ]  # fmt: skip
     lang = form.lang or one.variants[0].problem.lang or "en"

@@ -32,7 +32,7 @@ _BATCH = 256  # draws that are judged together
 _EXAMPLES = 3  # that the ways of wrong methods are found in
 _PROBE = 512  # draws that tell which wrong methods can be asked about
 
-_MORE = "draw from more numbers, or ask for fewer figures or decimals"
+_MORE = "draw from more numbers, or ask for less: --level 1, fewer decimals"
 
 Judged: TypeAlias = tuple[str, Mapping[str, Floats]]  # why a draw is refused, or "", and its matrices by path
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import partial
+
+import numpy as np
 
 from attncalc import rounding
 from attncalc.blocks import (
@@ -36,6 +38,7 @@ from attncalc.layout.conventions import conventions
 from attncalc.layout.kinds import given
 from attncalc.layout.page import Page
 from attncalc.marking.template import known_axes
+from attncalc.rounding import Floats
 from attncalc.show import Show
 from attncalc.solution import Solution
 from attncalc.steps import Arrange, Axis, Cell, Given, Step
@@ -48,7 +51,8 @@ UNKNOWN = "?"  # in a working, a figure that is asked for
 @dataclass(frozen=True)
 class Exercise:
     """One problem as a question: what its sheet hides, and what it is worth. `shapes`: the shape of each matrix is
-    asked for as well. `given_alone`: steps that are not asked for are not shown either."""
+    asked for as well. `given_alone`: steps that are not asked for are not shown either. `wrong` are the figures, n × m,
+    that known wrong methods give, by step id."""
 
     solution: Solution
     show: Show
@@ -58,6 +62,7 @@ class Exercise:
     shapes: bool = False
     given_alone: bool = False
     worth: Fraction | None = None
+    wrong: Mapping[str, Sequence[Floats]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -222,7 +227,9 @@ class _Question:
         twins = [step, *([exact.steps[step.id]] if exact and step.id in exact.steps else [])]
         values = [float(each.values[i, j]) for each in twins if each.shape == step.shape]
         also = [figure for value in values for figure in rounding.as_right(value, step.places, text)]
-        return Expected(text, rounding.half_unit(step.places), also=tuple(dict.fromkeys(also)))
+        others = (each[i, j] for each in self.exercise.wrong.get(step.id, ()) if np.isfinite(each[i, j]))
+        wrong = tuple(rounding.one(float(each), step.places, self.page.rule) for each in others)
+        return Expected(text, rounding.half_unit(step.places), wrong, tuple(dict.fromkeys(also)))
 
     def labels(self, axis: Axis | None) -> tuple[str, ...] | None:
         return self.page.labels(axis) if axis in self.known else None

@@ -38,6 +38,18 @@ def named(problem: Problem, marking: Marking, places: Mapping[str, int]) -> dict
     return found
 
 
+def wrong_figures(problem: Problem, solution: Solution) -> dict[str, list[Floats]]:
+    """The figures that each wrong method gives, n × m, of the steps that it changes; by step id, the first of the
+    catalogue's first."""
+    found: dict[str, list[Floats]] = {}
+    for way in CATALOGUE.values():
+        for id, step in way(problem, solution).items():
+            right = solution.steps.get(id)
+            if right is not None and right.shape == step.shape and _is_other(step, solution):
+                found.setdefault(id, []).append(step.values)
+    return found
+
+
 def _given_by(
     way: Way, problem: Problem, marking: Marking, slips: Mapping[str, Marked], places: Mapping[str, int]
 ) -> Iterator[tuple[str, Flags]]:
