@@ -97,13 +97,18 @@ class Solution:
     def result(self) -> Step:
         return next(reversed(self.steps.values()))
 
-    def reached(self, marked: Mapping[str, Flags]) -> dict[str, Flags]:
-        """Which figures are worked, at whatever remove, from those that are marked: by step id, n × m."""
+    def reached(
+        self, marked: Mapping[str, Flags], *, but_by: Mapping[str, Flags] = MappingProxyType({})
+    ) -> dict[str, Flags]:
+        """Which figures are worked, at whatever remove, from those that are marked: by step id, n × m; what is worked
+        from `but_by` some figures alone is not."""
         found: dict[str, Flags] = {}
         through: dict[str, Flags] = {}
         for id, step in self.steps.items():
             found[id] = step.reached([through[operand.id] for operand in step.operands])
-            through[id] = found[id] | marked[id] if id in marked else found[id]
+            through[id] = found[id] & ~but_by[id] if id in but_by else found[id]
+            if id in marked:
+                through[id] = through[id] | marked[id]
         return found
 
     @cached_property

@@ -15,6 +15,7 @@ from attncalc.marking.answers import answers_of, class_of, published, read_answe
 from attncalc.marking.written import written
 from attncalc.mechanisms import solve
 from attncalc.problem import load, parse
+from attncalc.wording import Wording
 
 ROOT = Path(__file__).resolve().parent.parent
 PROBLEMS = sorted((ROOT / "problems").glob("*.yaml"))
@@ -89,29 +90,32 @@ def test_a_blank_is_neither_a_figure_nor_wrong(text):
 
 
 @pytest.mark.parametrize(
-    ("text", "why"),
+    ("why", "those"),
     [
-        ("nan", "nan is not finite"), ("inf", "inf is not finite"), ("∞", "∞ is not finite"),
-        ("1_0", "leave the _ out"),
-        ("cat", "cat is not a number"), ("true", "write 1 or 0"), ("1 2", "1 2 is not a number"),
-        ("1.2.3", "not a number"),
-        ("1/0", "1/0 divides by 0"), ("1/(2-2)", "divides by 0"), ("√-1", "root of a figure below 0"),
-        ("√(-1)", "root of a figure below 0"), ("(-1)^0.5", "power that has no value"), ("0^-1", "has no value"),
-        ("1e999", "too large"), ("-1e999", "too large"), ("1e-999", "too small"), ("e^1000", "too large"),
-        ("10^400", "too large"), ("1e200*1e200", "too large"), ("007", "leading zero"), ("0x1f", "base ten"),
-        ("0,5", "--decimal-comma"), ("e^0,5", "--decimal-comma"), ("０，５", "--decimal-comma"),
-        ("3/2√2", "two ways"), ("e^2√2", "two ways"), ("1/2π", "two ways"), ("√2π", "two ways"),
-        ("--1", "not a number"), ("(1", "not a number"), ("1)", "not a number"), ("2^", "not a number"),
-        ("½", "not a number"),
-        ("–0.5", "starts with a dash"), ("{0}", "{0} is not a number"), ("1" * 201, "longer than 200 characters"),
-        ("(" * 199, "too much inside"), ("√" * 199 + "2", "too much inside"), ("2^" * 99 + "2", "too much inside"),
-        ("-" * 199 + "2", "not a number"), ("a\nb", "a\\nb is not a number"),
+        ("not_finite", ("nan", "inf", "∞", "-nan")),
+        ("underscore", ("1_0",)),
+        ("not_a_number", ("cat", "true", "1 2", "1.2.3", "--1", "(1", "1)", "2^", "½", "{0}", "-" * 199 + "2", "a\nb")),
+        ("divides_by_0", ("1/0", "1/(2-2)")),
+        ("root_below_0", ("√-1", "√(-1)", "sqrt(-1)")),
+        ("no_power", ("(-1)^0.5", "0^-1")),
+        ("too_large", ("1e999", "-1e999", "e^1000", "10^400", "1e200*1e200")),
+        ("too_small", ("1e-999",)),
+        ("leading_zero", ("007",)),
+        ("other_base", ("0x1f",)),
+        ("decimal_comma", ("0,5", "e^0,5", "０，５")),
+        ("two_ways", ("3/2√2", "e^2√2", "1/2π", "√2π")),
+        ("dash", ("–0.5",)),
+        ("too_long", ("1" * 201,)),
+        ("too_deep", ("(" * 199, "√" * 199 + "2", "2^" * 99 + "2")),
     ],
-)  # fmt: skip
-def test_what_is_no_figure_says_why(text, why):
-    figure = written(text)
-    assert figure.is_invalid and not figure.is_blank and figure.value is None and figure.decimals is None
-    assert why in figure.why and figure.why.isprintable()
+)
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_what_is_no_figure_says_why(why, those, lang):
+    for text in those:
+        figure = written(text)
+        assert figure.is_invalid and not figure.is_blank and figure.value is None and figure.decimals is None
+        assert figure.why == why, text
+    assert "{written}" in Wording(lang).text(f"report.why.{why}")
 
 
 def test_a_decimal_comma_is_read_where_it_is_asked_for():
