@@ -97,6 +97,15 @@ class Solution:
     def result(self) -> Step:
         return next(reversed(self.steps.values()))
 
+    def called(self, name: str) -> list[Step]:
+        """The step of this id, or of `result`; where there is none, those whose ids end with it: A is that of head1.A,
+        head2.A."""
+        if name == "result":
+            return [self.result]
+        if name in self.steps:
+            return [self.steps[name]]
+        return [step for id, step in self.steps.items() if name and id.endswith(f".{name}")]
+
     def reached(
         self, marked: Mapping[str, Flags], *, but_by: Mapping[str, Flags] = MappingProxyType({})
     ) -> dict[str, Flags]:

@@ -292,8 +292,23 @@ def test_what_can_not_be_used_of_one_step():
     assert refusal("1 2 3", name="mei.csv")[4] == "say which step the figures are of: --step A"
 
 
-def test_a_step_of_several_heads_is_asked_for_by_its_whole_id():
-    assert refusal("S: _", solution=HEADS)[4] == "did you mean head1.S or head2.S?"
+def test_a_step_is_named_by_an_ending_that_it_alone_has():
+    """In answers, of pasted rows, in what was published, in a template."""
+    layer = solve(load(str(ROOT / "problems/encoder-stack.yaml")))
+    ends = [id for id in layer.steps if "." in id]
+    for id in ends:
+        end = next(".".join(id.split(".")[-k:]) for k in range(1, 9) if layer.called(".".join(id.split(".")[-k:])))
+        same = [step.id for step in layer.called(end)]
+        if end in layer.steps or len(same) == 1:
+            assert list(read(f"{end}: _", solution=layer).figures) == same
+            assert len(read("\n".join(["_ " * layer.steps[same[0]].shape[1]] * layer.steps[same[0]].shape[0]), "-",
+                            solution=layer, step=end).figures) == 1
+            assert read(template(layer, only=[end]), solution=layer).figures.keys() == set(same)
+        else:
+            with pytest.raises(UsageError, match=re.escape(f"{end} is the end of {same[0]}")):
+                template(layer, only=[end])
+            assert same[1] in refusal(f"{end}: _", solution=layer)[3]
+    assert refusal("S: _", solution=HEADS)[3:] == ("S is the end of head1.S and head2.S", "write more of the id")
 
 
 def test_cells_in_messages_count_as_the_page_does():

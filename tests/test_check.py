@@ -70,8 +70,35 @@ def test_a_class_is_a_line_for_each(tmp_path: Path) -> None:
     assert rows["bo"]["first_slip"] == "S[1,2]" and rows["bo"]["slip"] == "2" and rows["王"]["blank"] == "6"
     students = json.loads(check(ABC, str(tmp_path), "--format", "json").stdout)["students"]
     assert [student["name"] for student in students] == ["bo", "mei", "王"]
+    assert {row["out_of"] for row in rows.values()} == {"5"} and rows["bo"]["method"] == ""
     text = check(ABC, str(tmp_path), "--lang", "zh").stdout
     assert "全班" in text and "王" in text and "S[1,2]" in text
+
+
+def test_a_class_has_the_method_of_each_first_slip_and_what_became_of_each_step(tmp_path: Path) -> None:
+    no_scale = "A: [[.422, .155, .422], [.212, .212, .576], [.245, .09, .665]]\n"
+    unscaled = "scaled: [[1, 0, 1], [1, 1, 2], [2, 1, 3]]\n"
+    for name, text in {"mei": RIGHT, "bo": no_scale, "cy": unscaled, "di": no_scale}.items():
+        (tmp_path / f"{name}.yaml").write_text(text, encoding="utf-8")
+    text = check(ABC, str(tmp_path), "--marks", "A=3,O=3").stdout
+    assert max(map(len, text.splitlines())) <= 80
+    assert re.search(r"^cy +1 +.* S̃\[1,1\] +1 +0 +6$", text, re.M), text
+    assert "Method 1: as if the scores had not been divided by √d_k" in text and "Method 2" not in text
+    assert "Marks: mean 1.5, highest 6, out of 6" in text
+    table = text.partition("By step")[2]
+    assert re.search(r"^ *A +27 +2 +33%$", table, re.M) and re.search(r"^ *O +6 +0 +100%$", table, re.M), table
+    rows = list(csv.DictReader(check(ABC, str(tmp_path), "--format", "csv").stdout.splitlines()))
+    assert [row["method"] for row in rows] == ["no_scale", "no_scale", "no_scale", ""]
+
+
+def test_students_are_called_as_the_class_calls_them(tmp_path: Path) -> None:
+    (tmp_path / "answers-Ame\u0301lie.yaml").write_text(RIGHT, encoding="utf-8")
+    assert json.loads(check(ABC, str(tmp_path), "--format", "json").stdout)["students"][0]["name"] == "Am\u00e9lie"
+
+
+def test_marks_are_named_by_an_ending() -> None:
+    run = check("problems/decoder-layer.yaml", "-", "--marks", "norm1.mean=2", "--format", "json", stdin="result: _")
+    assert list(json.loads(run.stdout)["marks"]) == ["layer1.norm1.mean"]
 
 
 def test_a_class_is_read_whole_before_one_is_marked(tmp_path: Path) -> None:
@@ -96,6 +123,12 @@ def test_a_class_is_read_whole_before_one_is_marked(tmp_path: Path) -> None:
     (("problems/cross.yaml",), "--template"),
     ((ABC, "-", "--step", "A", "--step", "O"), "--step"),
     ((ABC, "-", "--follow-through", "some"), "follow-through"),
+    ((ABC, "-", "--follow-through", "half"), "--marks A=2"),
+    ((ABC, "-", "--template"), "--template makes"),
+    ((ABC, "--template", "--marks", "A=2"), "--template makes"),
+    (("problems/two-heads.yaml", "-", "--marks", "A=2"), "head1.A and head2.A"),
+    (("problems/two-heads.yaml", "--template", "--step", "A"), "head1.A and head2.A"),
+    (("problems/two-heads.yaml", "-", "--step", "A"), "head1.A and head2.A"),
     ((ABC, "--template", "--step", "B"), "no step"),
 ])  # fmt: skip
 def test_what_can_not_be_used_is_one_line(arguments: tuple[str, ...], said: str) -> None:

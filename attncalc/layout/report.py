@@ -11,7 +11,7 @@ from attncalc.blocks import Block, Document, Formula, Items, Math, Prose, Sectio
 from attncalc.layout.page import Page
 from attncalc.marking import Figure, Marked, Marking
 from attncalc.marking.degenerate import degenerate
-from attncalc.marking.marks import Score, total
+from attncalc.marking.marks import Score, as_text, total
 from attncalc.marking.verdicts import BLANK, CORRECT, FOLLOWS, IMPRECISE, INVALID, SLIP, VERDICTS
 from attncalc.marking.working import as_written
 from attncalc.marking.written import LONGEST
@@ -106,7 +106,7 @@ def _counts(report: Report) -> Block:
 def _marks(report: Report, scores: Sequence[Score]) -> Block:
     say = report.say
     rows = [
-        (_symbol(report, score.step), Prose((f"{rounding.fraction(score.earned)}/{score.figures}",)),
+        (_symbol(report, score.step), Prose((f"{as_text(score.earned)}/{score.figures}",)),
          _number(score.given), _number(score.worth))
         for score in scores
     ]  # fmt: skip
@@ -279,31 +279,66 @@ def _listed(report: Report, names: Sequence[Prose], most: int = MOST_NAMED) -> P
 
 
 def _number(value: Fraction) -> Prose:
-    return Prose((rounding.fraction(value),))
+    return Prose((as_text(value),))
 
 
 def lay_out_class(
-    reports: Sequence[tuple[Marking, Sequence[Score]]], show: Show, lang: str, *, title: str | None, kind: str
+    students: Sequence[tuple[Marking, Sequence[Score]]], show: Show, lang: str, *, title: str | None, kind: str
 ) -> Document:
-    """The page of a class: a line for each who handed in."""
+    """The page of a class: a line for each who handed in, and one for each step."""
     say = Wording(lang)
     problem = Prose((title,)) if title else say(f"title.{kind}")
-    with_marks = any(scores for _, scores in reports)
-    verdicts = [Prose((SIGNS[verdict], " ", *say(f"report.verdicts.{verdict}.name").parts)) for verdict in VERDICTS]
-    last = [say("report.class.first_slip"), *([say("report.columns.marks")] if with_marks else [])]
-    head = (say("report.class.name"), *verdicts, *last)
+    reports = [Report(marking, show, lang) for marking, _ in students]
+    firsts = (marking.first_slip for marking, _ in students)
+    methods = list(dict.fromkeys(first.method for first in firsts if first and first.method))
+    legend = say.joined([Prose((SIGNS[verdict], " ", *say(f"report.verdicts.{verdict}.name").parts))
+                         for verdict in VERDICTS])  # fmt: skip
+    means = [say("report.class.means", n=k + 1, method=say(f"methods.{each}")) for k, each in enumerate(methods)]
+    blocks: list[Block] = [_students(reports, [scores for _, scores in students], methods)]
+    blocks.append(Items((legend, *means, *_of_all(say, [scores for _, scores in students]))))
+    blocks.append(Section(say("report.sections.class"), "by-step", (_steps_of_class(reports),)))
+    return Document(say("report.class.title", problem=problem), lang, tuple(blocks), colon=say.text("colon"))
+
+
+def _students(reports: Sequence[Report], scores: Sequence[Sequence[Score]], methods: Sequence[str]) -> Table:
+    """A line for each: how many figures have each verdict, the first slip and the number of its method, the marks."""
+    say, with_marks = reports[0].say, any(scores)
+    names = ["first_slip", *(["method"] if methods else []), *(["marks", "out_of"] if with_marks else [])]
+    head = (say("report.class.name"), *(Prose((SIGNS[verdict],)) for verdict in VERDICTS),
+            *(say(f"report.class.{name}") for name in names))  # fmt: skip
     rows = []
-    for marking, scores in reports:
-        first = marking.first_slip
-        row = [Prose((Token(marking.name),)), *(Prose((str(n),)) for n in marking.counts.values())]
-        row.append(Prose((_in_text(first, show.count_from),)) if first else Prose(("–",)))
+    for report, earned in zip(reports, scores, strict=True):
+        first = report.marking.first_slip
+        row = [Prose((Token(report.marking.name),)), *(Prose((str(n),)) for n in report.marking.counts.values())]
+        row.append(_indexed(report, first) if first else Prose(("–",)))
+        if methods:
+            row.append(Prose((str(methods.index(first.method) + 1) if first and first.method else "–",)))
         if with_marks:
-            given, worth = total(scores)
-            row.append(Prose((f"{rounding.fraction(given)}/{rounding.fraction(worth)}",)))
+            row += map(_number, total(earned))
         rows.append(tuple(row))
-    heading = say("report.class.title", problem=problem)
-    return Document(heading, lang, (Table(head, tuple(rows)),), colon=say.text("colon"))
+    return Table(head, tuple(rows))
 
 
-def _in_text(found: Figure, count_from: int) -> str:
-    return f"{found.step}[{found.row + count_from},{found.column + count_from}]"
+def _of_all(say: Wording, scores: Sequence[Sequence[Score]]) -> Iterator[Prose]:
+    """The mean and the highest marks."""
+    if any(scores):
+        given, (worth, *_) = zip(*map(total, scores), strict=True)
+        mean, highest = sum(given, Fraction(0)) / len(given), max(given)
+        yield say("report.class.of_all", mean=_number(mean), highest=_number(highest), worth=_number(worth))
+
+
+def _steps_of_class(reports: Sequence[Report]) -> Table:
+    """Of each step that somebody wrote, how many figures were asked for, who slipped there, and how many are right."""
+    say = reports[0].say
+    rows = []
+    for id in reports[0].marking.solution.steps:
+        verdicts = [report.marking.steps[id].verdicts for report in reports if id in report.marking.steps]
+        asked = sum(int((each != "").sum()) for each in verdicts)
+        if asked:
+            slipped = sum(bool((each == SLIP).any()) for each in verdicts)
+            right = sum(int(((each == CORRECT) | (each == FOLLOWS)).sum()) for each in verdicts)
+            share = rounding.fraction(Fraction(100 * right, asked), 0)
+            texts = str(asked), str(slipped), f"{share}%"
+            rows.append((_symbol(reports[0], id), *(Prose((text,)) for text in texts)))
+    head = (say("report.columns.step"), *(say(f"report.class.{name}") for name in ("asked", "slipped", "right")))
+    return Table(head, tuple(rows))
