@@ -97,13 +97,27 @@ class Solution:
     def result(self) -> Step:
         return next(reversed(self.steps.values()))
 
-    def reached(self, marked: Mapping[str, Flags]) -> dict[str, Flags]:
-        """Which figures are worked, at whatever remove, from those that are marked: by step id, n × m."""
+    def called(self, name: str) -> list[Step]:
+        """The step of this id, or of `result`; where there is none, those whose ids end with it: A is that of head1.A,
+        head2.A."""
+        if name == "result":
+            return [self.result]
+        if name in self.steps:
+            return [self.steps[name]]
+        return [step for id, step in self.steps.items() if name and id.endswith(f".{name}")]
+
+    def reached(
+        self, marked: Mapping[str, Flags], *, but_by: Mapping[str, Flags] = MappingProxyType({})
+    ) -> dict[str, Flags]:
+        """Which figures are worked, at whatever remove, from those that are marked: by step id, n × m; what is worked
+        from `but_by` some figures alone is not."""
         found: dict[str, Flags] = {}
         through: dict[str, Flags] = {}
         for id, step in self.steps.items():
             found[id] = step.reached([through[operand.id] for operand in step.operands])
-            through[id] = found[id] | marked[id] if id in marked else found[id]
+            through[id] = found[id] & ~but_by[id] if id in but_by else found[id]
+            if id in marked:
+                through[id] = through[id] | marked[id]
         return found
 
     @cached_property

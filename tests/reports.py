@@ -25,6 +25,15 @@ ANSWERS = {  # by name: a shipped problem, and what is written
     "many slips": ("i-love-you", "S: [[9, 9, 9], [9, 9, 9], [9, 9, 9]]\nQ: [[8, 8, 8, 8], [8, 8, 8, 8], [8, 8, 8, 8]]\n"
                                  "K: [[7, 7, 7, 7], [7, 7, 7, 7], [7, 7, 7, 7]]"),
     "a known method": ("abc", "A: [[.422, .155, .422], [.212, .212, .576], [.245, .09, .665]]"),
+    "no figures": ("abc", "S: [['0,5', cat, 3/2√2], [1/0, √-1, 0^-1], [nan, 1e999, 1e-999]]\n"
+                          f"A: [['{'1' * 201}', '{'(' * 60}', 007], [0x1f, 1_0, –0.5], [dog, '0,7', _]]"),
+    "a given matrix": ("abc", "H: [[1, 0], [0, 1], [1, 2]]\nQ: [[1, 0], [0, 1], [1, 2]]"),
+    "one weight and rows of 0": ("abc", "S: [[0, 0, 0], [1, 1, 2], [2, 1, 3]]\n"
+                                        "scaled: [{row: 1, values: [0, 0, 0]}]\n"
+                                        "A: [[1, 0, 0], [0, 1, 0], [.284, .140, .576]]\nO: [[1, 0], [1, 1], [_, _]]"),
+    "a row of 0 each": ("abc", "S: [[0, 0, 0], [0, 0, 0], [2, 1, 3]]\n"
+                               "scaled: [[0, 0, 0], [0, 0, 0], [1.414, .707, 2.121]]"),
+    "one weight": ("abc", "A: [[1, 0, 0], [.248, .248, .504], [.284, .140, .576]]\nO: [{row: 1, values: [1, 0]}]"),
     "heads": ("two-heads", "head1.A: [{row: 1, values: [1, 0, 0]}]\noutput: _\n"),
     "much left out": ("i-love-you-model", "result: _"),
 }  # fmt: skip
@@ -47,5 +56,5 @@ def documents(lang: str) -> Iterator[tuple[str, Document]]:
         title, kind = problem.title, problem.kind
         yield name, lay_out_report(marking, problem.show, lang, title=title, kind=kind, scores=earned)
         if title and ANSWERS[name][0] == "abc":
-            of_abc.append((marking, earned))
+            of_abc.append((marking, scores(marking, {"S": Fraction(2), "A": Fraction(3)})))
     yield "class", lay_out_class(of_abc, problem.show, lang, title="abc", kind="attention")

@@ -15,6 +15,7 @@ from attncalc.marking.answers import answers_of, class_of, published, read_answe
 from attncalc.marking.written import written
 from attncalc.mechanisms import solve
 from attncalc.problem import load, parse
+from attncalc.wording import Wording
 
 ROOT = Path(__file__).resolve().parent.parent
 PROBLEMS = sorted((ROOT / "problems").glob("*.yaml"))
@@ -89,29 +90,32 @@ def test_a_blank_is_neither_a_figure_nor_wrong(text):
 
 
 @pytest.mark.parametrize(
-    ("text", "why"),
+    ("why", "those"),
     [
-        ("nan", "nan is not finite"), ("inf", "inf is not finite"), ("∞", "∞ is not finite"),
-        ("1_0", "leave the _ out"),
-        ("cat", "cat is not a number"), ("true", "write 1 or 0"), ("1 2", "1 2 is not a number"),
-        ("1.2.3", "not a number"),
-        ("1/0", "1/0 divides by 0"), ("1/(2-2)", "divides by 0"), ("√-1", "root of a figure below 0"),
-        ("√(-1)", "root of a figure below 0"), ("(-1)^0.5", "power that has no value"), ("0^-1", "has no value"),
-        ("1e999", "too large"), ("-1e999", "too large"), ("1e-999", "too small"), ("e^1000", "too large"),
-        ("10^400", "too large"), ("1e200*1e200", "too large"), ("007", "leading zero"), ("0x1f", "base ten"),
-        ("0,5", "--decimal-comma"), ("e^0,5", "--decimal-comma"), ("０，５", "--decimal-comma"),
-        ("3/2√2", "two ways"), ("e^2√2", "two ways"), ("1/2π", "two ways"), ("√2π", "two ways"),
-        ("--1", "not a number"), ("(1", "not a number"), ("1)", "not a number"), ("2^", "not a number"),
-        ("½", "not a number"),
-        ("–0.5", "starts with a dash"), ("{0}", "{0} is not a number"), ("1" * 201, "longer than 200 characters"),
-        ("(" * 199, "too much inside"), ("√" * 199 + "2", "too much inside"), ("2^" * 99 + "2", "too much inside"),
-        ("-" * 199 + "2", "not a number"), ("a\nb", "a\\nb is not a number"),
+        ("not_finite", ("nan", "inf", "∞", "-nan")),
+        ("underscore", ("1_0",)),
+        ("not_a_number", ("cat", "true", "1 2", "1.2.3", "--1", "(1", "1)", "2^", "½", "{0}", "-" * 199 + "2", "a\nb")),
+        ("divides_by_0", ("1/0", "1/(2-2)")),
+        ("root_below_0", ("√-1", "√(-1)", "sqrt(-1)")),
+        ("no_power", ("(-1)^0.5", "0^-1")),
+        ("too_large", ("1e999", "-1e999", "e^1000", "10^400", "1e200*1e200")),
+        ("too_small", ("1e-999",)),
+        ("leading_zero", ("007",)),
+        ("other_base", ("0x1f",)),
+        ("decimal_comma", ("0,5", "e^0,5", "０，５")),
+        ("two_ways", ("3/2√2", "e^2√2", "1/2π", "√2π")),
+        ("dash", ("–0.5",)),
+        ("too_long", ("1" * 201,)),
+        ("too_deep", ("(" * 199, "√" * 199 + "2", "2^" * 99 + "2")),
     ],
-)  # fmt: skip
-def test_what_is_no_figure_says_why(text, why):
-    figure = written(text)
-    assert figure.is_invalid and not figure.is_blank and figure.value is None and figure.decimals is None
-    assert why in figure.why and figure.why.isprintable()
+)
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_what_is_no_figure_says_why(why, those, lang):
+    for text in those:
+        figure = written(text)
+        assert figure.is_invalid and not figure.is_blank and figure.value is None and figure.decimals is None
+        assert figure.why == why, text
+    assert "{written}" in Wording(lang).text(f"report.why.{why}")
 
 
 def test_a_decimal_comma_is_read_where_it_is_asked_for():
@@ -288,8 +292,23 @@ def test_what_can_not_be_used_of_one_step():
     assert refusal("1 2 3", name="mei.csv")[4] == "say which step the figures are of: --step A"
 
 
-def test_a_step_of_several_heads_is_asked_for_by_its_whole_id():
-    assert refusal("S: _", solution=HEADS)[4] == "did you mean head1.S or head2.S?"
+def test_a_step_is_named_by_an_ending_that_it_alone_has():
+    """In answers, of pasted rows, in what was published, in a template."""
+    layer = solve(load(str(ROOT / "problems/encoder-stack.yaml")))
+    ends = [id for id in layer.steps if "." in id]
+    for id in ends:
+        end = next(".".join(id.split(".")[-k:]) for k in range(1, 9) if layer.called(".".join(id.split(".")[-k:])))
+        same = [step.id for step in layer.called(end)]
+        if end in layer.steps or len(same) == 1:
+            assert list(read(f"{end}: _", solution=layer).figures) == same
+            assert len(read("\n".join(["_ " * layer.steps[same[0]].shape[1]] * layer.steps[same[0]].shape[0]), "-",
+                            solution=layer, step=end).figures) == 1
+            assert read(template(layer, only=[end]), solution=layer).figures.keys() == set(same)
+        else:
+            with pytest.raises(UsageError, match=re.escape(f"{end} is the end of {same[0]}")):
+                template(layer, only=[end])
+            assert same[1] in refusal(f"{end}: _", solution=layer)[3]
+    assert refusal("S: _", solution=HEADS)[3:] == ("S is the end of head1.S and head2.S", "write more of the id")
 
 
 def test_cells_in_messages_count_as_the_page_does():

@@ -14,7 +14,7 @@ import reports
 
 from attncalc import formats, load, mark
 from attncalc.formats import report as for_scripts
-from attncalc.layout.report import Report
+from attncalc.layout.report import Report, lay_out_report
 
 ROOT = Path(__file__).resolve().parent.parent
 ABC = str(ROOT / "problems" / "abc.yaml")
@@ -70,8 +70,35 @@ def test_a_class_is_a_line_for_each(tmp_path: Path) -> None:
     assert rows["bo"]["first_slip"] == "S[1,2]" and rows["bo"]["slip"] == "2" and rows["王"]["blank"] == "6"
     students = json.loads(check(ABC, str(tmp_path), "--format", "json").stdout)["students"]
     assert [student["name"] for student in students] == ["bo", "mei", "王"]
+    assert {row["out_of"] for row in rows.values()} == {"5"} and rows["bo"]["method"] == ""
     text = check(ABC, str(tmp_path), "--lang", "zh").stdout
     assert "全班" in text and "王" in text and "S[1,2]" in text
+
+
+def test_a_class_has_the_method_of_each_first_slip_and_what_became_of_each_step(tmp_path: Path) -> None:
+    no_scale = "A: [[.422, .155, .422], [.212, .212, .576], [.245, .09, .665]]\n"
+    unscaled = "scaled: [[1, 0, 1], [1, 1, 2], [2, 1, 3]]\n"
+    for name, text in {"mei": RIGHT, "bo": no_scale, "cy": unscaled, "di": no_scale}.items():
+        (tmp_path / f"{name}.yaml").write_text(text, encoding="utf-8")
+    text = check(ABC, str(tmp_path), "--marks", "A=3,O=3").stdout
+    assert max(map(len, text.splitlines())) <= 80
+    assert re.search(r"^cy +1 +.* S̃\[1,1\] +1 +0 +6$", text, re.M), text
+    assert "Method 1: as if the scores had not been divided by √d_k" in text and "Method 2" not in text
+    assert "Marks: mean 1.5, highest 6, out of 6" in text
+    table = text.partition("By step")[2]
+    assert re.search(r"^ *A +27 +2 +33%$", table, re.M) and re.search(r"^ *O +6 +0 +100%$", table, re.M), table
+    rows = list(csv.DictReader(check(ABC, str(tmp_path), "--format", "csv").stdout.splitlines()))
+    assert [row["method"] for row in rows] == ["no_scale", "no_scale", "no_scale", ""]
+
+
+def test_students_are_called_as_the_class_calls_them(tmp_path: Path) -> None:
+    (tmp_path / "answers-Ame\u0301lie.yaml").write_text(RIGHT, encoding="utf-8")
+    assert json.loads(check(ABC, str(tmp_path), "--format", "json").stdout)["students"][0]["name"] == "Am\u00e9lie"
+
+
+def test_marks_are_named_by_an_ending() -> None:
+    run = check("problems/decoder-layer.yaml", "-", "--marks", "norm1.mean=2", "--format", "json", stdin="result: _")
+    assert list(json.loads(run.stdout)["marks"]) == ["layer1.norm1.mean"]
 
 
 def test_a_class_is_read_whole_before_one_is_marked(tmp_path: Path) -> None:
@@ -96,6 +123,12 @@ def test_a_class_is_read_whole_before_one_is_marked(tmp_path: Path) -> None:
     (("problems/cross.yaml",), "--template"),
     ((ABC, "-", "--step", "A", "--step", "O"), "--step"),
     ((ABC, "-", "--follow-through", "some"), "follow-through"),
+    ((ABC, "-", "--follow-through", "half"), "--marks A=2"),
+    ((ABC, "-", "--template"), "--template makes"),
+    ((ABC, "--template", "--marks", "A=2"), "--template makes"),
+    (("problems/two-heads.yaml", "-", "--marks", "A=2"), "head1.A and head2.A"),
+    (("problems/two-heads.yaml", "--template", "--step", "A"), "head1.A and head2.A"),
+    (("problems/two-heads.yaml", "-", "--step", "A"), "head1.A and head2.A"),
     ((ABC, "--template", "--step", "B"), "no step"),
 ])  # fmt: skip
 def test_what_can_not_be_used_is_one_line(arguments: tuple[str, ...], said: str) -> None:
@@ -152,3 +185,82 @@ def test_the_working_is_from_the_figures_that_were_written() -> None:
     assert slips == [("Q", 0, 1), ("S", 0, 0), ("S", 0, 1), ("S", 0, 2)]
     working = Report(marking, problem.show, "en").working(marking.figures[6])
     assert working.figures[2:] == ("1", "1", "7", "1", "8")  # S[1,1] = 1×1 + 7×1 = 8
+
+
+# What it says of the figures
+
+
+def said_of(answers: dict[str, object], lang: str = "en", problem: str = ABC) -> str:
+    read = load(problem)
+    document = lay_out_report(mark(read, answers), read.show, lang, title=None, kind=read.kind)
+    return formats.render("text", document)
+
+
+def test_figures_that_are_none_are_said_once_with_each_reason_once() -> None:
+    text = said_of({"S": [["0,707", "x", "y"], ["_", "1,5", "1/0"], ["z"] * 3]})
+    assert text.count("Not a number:") == 1 and "S[1,1] (0,707), S[1,2] (x), S[1,3] (y), S[2,2] (1,5)" in text
+    assert text.count("decimal comma") == text.count("such as 0.5") == text.count("divides by 0") == 1
+    long = said_of({"S": [["x" * 150] * 3] * 3})
+    assert "x" * 19 + "…" in long and "x" * 20 not in long
+
+
+def test_a_long_list_ends_in_how_many_more() -> None:
+    text = said_of({"H": [["x"] * 4] * 3, "S": [[9, 9, 9]] * 3}, problem=str(ROOT / "problems" / "i-love-you.yaml"))
+    assert text.count("(x)") == 12 and "H[2,3] (x). x is" in text and "and 3 more slips" in text
+    heads = said_of({"result": [["_"] * 4] * 3}, problem=str(ROOT / "problems" / "two-heads.yaml"))
+    assert re.search(r"\(head2\.\w+\) and \d more\.", heads)
+
+
+def test_a_row_that_is_too_simple_is_pointed_out_where_something_follows_from_it() -> None:
+    simple = [[1, 0, 0], [".248", ".248", ".504"], [".284", ".140", ".576"]]
+    follows, other = {"row": 1, "values": [1, 0]}, {"row": 2, "values": ["1.504", ".752"]}
+    assert "in A, row 1 has one weight of 1 and no other." in said_of({"A": simple, "O": follows})
+    assert "A，第1行只有一个权重为1" in said_of({"A": simple, "O": follows}, "zh")
+    for answers in (
+        {"A": simple},  # nothing follows
+        {"A": simple, "O": other},  # what was written follows from another row
+        {"A": simple, "O": {"row": 1, "values": [5, 5]}},  # it does not follow
+        {"S": [[1, 0, 0], [1, 1, 2], [2, 1, 3]], "scaled": {"row": 1, "values": [".707", 0, 0]}},  # no weights
+    ):
+        assert "For the teacher" not in said_of(answers), answers
+    zeros = {"S": [[0, 0, 0], [0, 0, 0], [2, 1, 3]], "scaled": {"rows": [1, 2], "values": [[0, 0, 0], [0, 0, 0]]}}
+    assert "in S, rows 1 and 2 are 0 everywhere." in said_of(zeros)
+    # Half of the row is left blank; the right row is 0; by way of another slip.
+    assert "For the teacher" not in said_of(zeros | {"S": [[0, "_", 0], [1, 1, 2], [2, 1, 3]]})
+    slip_between = zeros | {"scaled": {"row": 1, "values": [1, 1, 1]}, "exp": {"row": 1, "values": ["2.718"] * 3}}
+    assert "in S" not in said_of(slip_between).partition("Step by step")[2].partition("S̃ (scaled): ")[0]
+
+
+def test_a_slip_in_a_given_matrix_is_told_from_the_problem() -> None:
+    text = said_of({"H": [[1, 0], [0, 1], [1, 2]]})
+    assert "was written. The problem says:\n  H[3,2] = 1\n" in text and "figures before it:" not in text
+
+
+def test_what_follows_from_rounding_alone_is_not_named() -> None:
+    rounded = said_of({"scaled": {"row": 3, "values": ["1.414", ".707", "2.121"]},
+                       "exp": {"row": 3, "values": ["4.113", "2.028", "8.339"]}})  # fmt: skip
+    assert "8.339 →" in rounded and "Follows from" not in rounded
+    slipped = said_of({"S": [[2, 0, 1], [1, 1, 2], [2, 1, 3]], "scaled": {"row": 1, "values": ["1.414", 0, ".707"]}})
+    assert "Follows from an earlier slip: S̃[1,1]." in slipped
+
+
+def test_a_misconception_is_said_once_with_one_working() -> None:
+    no_scale = {"A": [[".422", ".155", ".422"], [".212", ".212", ".576"], [".245", ".09", ".665"]]}
+    text = said_of(no_scale)
+    assert "A[1,1] and 8 more, as if the scores had not been divided by √d_k." in text
+    assert text.count("as if") == 1 and text.count("A[1,1] = ") == 1 and "A[1,2] = " not in text
+    later = said_of({"S": {"row": 1, "values": [5, 0, 1]}, **no_scale})
+    assert "A[1,1] = 143.992" not in later and later.count("as if the scores had not been divided") == 1
+    assert later.count("slip, written .") == 1 + 3  # one of the method's, below its sentence; those of row 1
+    assert later.index("as if") < later.index("slip, written .212") < later.index("slip, written .422")
+
+
+def test_slips_that_no_method_gives_are_worked_up_to_six() -> None:
+    text = said_of({"S": [[9] * 3] * 3})
+    assert text.count("slip, written 9") == 6 and "and 3 more slips" in text
+
+
+def test_blanks_are_counted_and_what_is_amiss_without_a_slip_is_said() -> None:
+    text = said_of({"scaled": [[".71", "_", "_"], ["_", "x", "1.414"], ["_"] * 3]})
+    assert "not every figure is there as it was asked for: 1 a decimal short, 6 left blank, 1 unreadable." in text
+    assert "Left blank: 6." in text

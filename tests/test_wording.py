@@ -251,7 +251,7 @@ def test_no_english_is_left_on_a_chinese_page(read: Problem) -> None:
 KEPT = {
     "softmax", "tanh", "MQA", "GQA", "RMS", "Pre", "Post", "Norm", "GELU", "SwiGLU", "GEGLU", "NTK", "pos", "logit",
     "logits", "top", "ln", "detail", "full", "matrices", "step",
-    "cross", "attention", "KV", "KiB", "MiB", "GiB", "KB", "MB", "GB",
+    "cross", "attention", "decimal", "comma", "float", "KV", "KiB", "MiB", "GiB", "KB", "MB", "GB",
 }  # fmt: skip
 # The words of formulas: functions, and symbols that are words.
 SYMBOLS = {

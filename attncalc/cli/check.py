@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -12,6 +12,7 @@ from attncalc.cli.options import Lang, Maths, Output, Pager
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from fractions import Fraction
 
     from attncalc.cli.output import Screen
     from attncalc.marking import Answers, Marking
@@ -66,6 +67,7 @@ def check(
     from attncalc.marking import mark_answers
     from attncalc.marking.marks import scores
 
+    _refuse(template, answers, marks, follow_through)
     on = screen(output)
     asked = _format(format, on.terminal, math)
     read = problems.load(problem)
@@ -82,6 +84,18 @@ def check(
     page = _page(read, marked, asked, language(lang, read, on), of_class, on, math)
     write(page, output, on if pager else None)
     return 0 if all(marking.is_right for marking, _ in marked) else 1
+
+
+def _refuse(template: bool, answers: list[str] | None, marks: str | None, follow_through: str | None) -> None:
+    """Refuse options that say nothing together."""
+    from attncalc.errors import UsageError
+
+    if template and answers:
+        raise UsageError("--template makes a file of answers, and marks none", "leave out one of them")
+    if template and marks is not None:
+        raise UsageError("--template makes a file of answers, and --marks gives marks for one", "leave out one of them")
+    if follow_through and marks is None:
+        raise UsageError("--follow-through says what marks are given, and there are none", "add --marks A=2")
 
 
 def _format(asked: str | None, terminal: bool, math: str | None) -> str:
@@ -114,32 +128,35 @@ def _answers(
     if paths.count("-") + (problem.name == "<stdin>") > 1:
         raise UsageError("standard input can be read once", "give a file for the rest")
     found = []
-    for _, path in reading.class_of(paths):
-        name = str(path)
-        found.append(reading.read_answers(
-            problems.read(name), "<stdin>" if name == "-" else name, solution, step=steps[0] if steps else None,
-            decimal_comma=decimal_comma, count_from=problem.show.count_from,
-        ))  # fmt: skip
+    for student, path in reading.class_of(paths):
+        name = "<stdin>" if str(path) == "-" else str(path)
+        each = reading.read_answers(
+            problems.read(str(path)), name, solution, step=steps[0] if steps else None, decimal_comma=decimal_comma,
+            count_from=problem.show.count_from,
+        )  # fmt: skip
+        found.append(replace(each, name=student))
     yield from found  # all are read before one is marked
 
 
 def _worth(marks: str | None, solution: Solution) -> dict[str, Fraction]:
     """A=2,O=3 as marks by step id."""
     from attncalc.errors import UsageError
-    from attncalc.marking.written import written
+    from attncalc.marking.marks import read_marks
+    from attncalc.marking.naming import step_named
 
     worth: dict[str, Fraction] = {}
     for part in marks.split(",") if marks is not None else ():
         name, sign, text = part.partition("=")
-        name = solution.result.id if name.strip() == "result" else name.strip()
-        figure = written(text)
-        if not sign or figure.decimals is None or not figure.value or figure.value < 0:
+        given = read_marks(text)
+        if not sign or given is None:
             raise UsageError(f"--marks {part.strip()!r} is not like A=2", "write a step and its marks: A=2,O=3")
-        if name not in solution.steps:
-            raise UsageError(f"--marks names {name!r}, no step of this problem", f"it has {', '.join(solution.steps)}")
-        if name in worth:
-            raise UsageError(f"--marks names {name} twice", "keep one of them")
-        worth[name] = Fraction(str(figure.value))
+        try:
+            id = step_named(solution, name.strip()).id
+        except UsageError as error:
+            raise UsageError(f"--marks: {error.what}", error.hint) from None
+        if id in worth:
+            raise UsageError(f"--marks names {id} twice", "keep one of them")
+        worth[id] = given
     return worth
 
 

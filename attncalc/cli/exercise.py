@@ -130,12 +130,12 @@ def _ids(variants: int | None, students: str | None, column: str | None) -> list
 def _worth(marks: str | None, count: int) -> list[Fraction | None]:
     """4,6: a number for each question."""
     from attncalc.errors import UsageError
-    from attncalc.marking.written import written
+    from attncalc.marking.marks import read_marks
 
     if marks is None:
         return [None] * count
-    figures = [written(part) for part in marks.split(",")]
-    if len(figures) != count or any(each.decimals is None or not each.value or each.value < 0 for each in figures):
+    worth = [read_marks(part) for part in marks.split(",")]
+    if len(worth) != count or None in worth:
         what = f"--marks {marks!r} is not a number above 0 for each of {count} questions"
         raise UsageError(what, "write them with commas: 4,6")
-    return [Fraction(str(each.value)) for each in figures]
+    return worth

@@ -54,12 +54,7 @@ def solve(
 def _steps(solution: Solution, id: str) -> list[Step]:
     """The step of this id, or `result`; where there is none, the steps whose ids end with it: A is head1.A, head2.A;
     where there is none of these either, the steps of the part that is called so: layer1 is layer1.norm1.mean, .."""
-    if id == "result":
-        return [solution.result]
-    if id in solution.steps:
-        return [solution.steps[id]]
-    ends = [step for full, step in solution.steps.items() if full.endswith(f".{id}")]
-    found = ends or [step for full, step in solution.steps.items() if f".{id}." in f".{full}"]
+    found = solution.called(id) or [step for full, step in solution.steps.items() if f".{id}." in f".{full}"]
     if found and id:
         return found
     from difflib import get_close_matches

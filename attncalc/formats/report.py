@@ -12,23 +12,23 @@ from attncalc.blocks import Math
 from attncalc.formats.notation import line
 from attncalc.formats.text_math import TEXT
 from attncalc.marking import Figure, Marking
-from attncalc.marking.marks import Score, total
+from attncalc.marking.marks import Score, as_text, total
 
-Working = Callable[[Figure], Math]
-Marked = tuple[Marking, Sequence[Score], Working]
+WorkingOf = Callable[[Figure], Math]
+Student = tuple[Marking, Sequence[Score], WorkingOf]
 
 
-def to_json(marked: Sequence[Marked], *, of_class: bool) -> str:
+def to_json(students: Sequence[Student], *, of_class: bool) -> str:
     """One object; of a class, one with the object of each who handed in."""
     if not of_class:
-        return _dump({"format": "attncalc-check/1", **_student(*marked[0])})
-    students = ",\n".join(_dump(_student(*each)).rstrip() for each in marked)
-    return f'{{"format": "attncalc-check/1", "students": [\n{students}\n]}}\n'
+        return _dump({"format": "attncalc-check/1", **_student(*students[0])})
+    of_each = ",\n".join(_dump(_student(*each)).rstrip() for each in students)
+    return f'{{"format": "attncalc-check/1", "students": [\n{of_each}\n]}}\n'
 
 
-def to_csv(marked: Sequence[Marked], *, of_class: bool, count_from: int = 1) -> str:
+def to_csv(students: Sequence[Student], *, of_class: bool, count_from: int = 1) -> str:
     """A line for each figure; of a class, one for each who handed in."""
-    rows = _of_class(marked, count_from) if of_class else _of_figures(marked[0][0], count_from)
+    rows = _of_class(students, count_from) if of_class else _of_figures(students[0][0], count_from)
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(rows)
     return text.getvalue()
@@ -38,7 +38,7 @@ def _dump(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def _student(marking: Marking, scores: Sequence[Score], working: Working) -> dict[str, Any]:
+def _student(marking: Marking, scores: Sequence[Score], working: WorkingOf) -> dict[str, Any]:
     first = marking.first_slip
     found: dict[str, Any] = {
         "name": marking.name,
@@ -51,7 +51,7 @@ def _student(marking: Marking, scores: Sequence[Score], working: Working) -> dic
     return found
 
 
-def _figure(found: Figure, working: Working) -> dict[str, Any]:
+def _figure(found: Figure, working: WorkingOf) -> dict[str, Any]:
     return {
         "step": found.step,
         "index": [found.row, found.column],
@@ -81,20 +81,16 @@ def _of_figures(marking: Marking, count_from: int) -> list[list[Any]]:
     return [head, *rows]
 
 
-def _of_class(marked: Sequence[Marked], count_from: int) -> list[list[Any]]:
-    steps = [score.step for score in marked[0][1]]
-    counted = list(marked[0][0].counts)
-    rows: list[list[Any]] = [["name", *counted, "first_slip", *(f"marks.{step}" for step in steps)]]
-    if steps:
-        rows[0].append("marks")
-    for marking, scores, _ in marked:
+def _of_class(students: Sequence[Student], count_from: int) -> list[list[Any]]:
+    steps = [score.step for score in students[0][1]]
+    in_all = ["marks", "out_of"] if steps else []
+    of_steps = [f"marks.{step}" for step in steps]
+    rows: list[list[Any]] = [["name", *students[0][0].counts, "first_slip", "method", *of_steps, *in_all]]
+    for marking, scores, _ in students:
         first = marking.first_slip
         place = f"{first.step}[{first.row + count_from},{first.column + count_from}]" if first else ""
-        given = [_plain(float(score.given)) for score in scores]
-        in_all = [_plain(float(total(scores)[0]))] if scores else []
-        rows.append([marking.name, *marking.counts.values(), place, *given, *in_all])
+        method = (first and first.method) or ""
+        given = [as_text(score.given) for score in scores]
+        sums = [as_text(each) for each in total(scores)] if scores else []
+        rows.append([marking.name, *marking.counts.values(), place, method, *given, *sums])
     return rows
-
-
-def _plain(x: float) -> str:
-    return f"{x:.4f}".rstrip("0").rstrip(".")

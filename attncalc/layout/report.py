@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-
-import numpy as np
 
 from attncalc import rounding
 from attncalc.blocks import Block, Document, Formula, Items, Math, Prose, Section, Table, Token, Work, compose
 from attncalc.layout.page import Page
 from attncalc.marking import Figure, Marked, Marking
-from attncalc.marking.marks import Score, total
+from attncalc.marking.degenerate import degenerate
+from attncalc.marking.marks import Score, as_text, total
 from attncalc.marking.verdicts import BLANK, CORRECT, FOLLOWS, IMPRECISE, INVALID, SLIP, VERDICTS
 from attncalc.marking.working import as_written
+from attncalc.marking.written import LONGEST
 from attncalc.show import Show
 from attncalc.steps import Arrange, Axis, Step
 from attncalc.wording import Wording
 
 SIGNS: Mapping[str, str] = {CORRECT: "✓", FOLLOWS: "→", IMPRECISE: "≈", SLIP: "✗", BLANK: "_", INVALID: "?", "": "·"}
-MOST_WORKED = 12  # slips of a step whose working is shown
-MOST_NAMED = 24  # figures that a sentence names
+MOST_WORKED = 6  # slips of a step whose working is shown, where no known method explains them
+MOST_NAMED = 12  # figures that a sentence names
+MOST_REPEATED = 20  # characters of a figure that a sentence repeats
 
 
 class Report:
@@ -71,15 +72,25 @@ def _first_slip(report: Report) -> Iterator[Block]:
     say, marking = report.say, report.marking
     first = marking.first_slip
     if first is None:
-        yield say("report.no_slip" if marking.is_right else "report.no_slip_but")
+        yield say("report.no_slip") if marking.is_right else say("report.no_slip_but", amiss=_amiss(report))
         return
+    source = "worked" if marking.solution.steps[first.step].operands else "given"
     yield say(
-        "report.first_slip", step=_symbol(report, first.step), place=_place(report, first),
+        f"report.first_slip.{source}", step=_symbol(report, first.step), place=_place(report, first),
         written=Token(first.written.text),
     )  # fmt: skip
     yield Formula((report.working(first),))
     if first.method:
-        yield say(f"methods.{first.method}")
+        yield _method(report, first.method, _slips_by_method(marking, first.step)[first.method])
+
+
+def _amiss(report: Report) -> Prose:
+    """How many figures are not there as they were asked for, in words."""
+    counts = report.marking.counts
+    return report.say.joined([
+        report.say(f"report.amiss.{verdict}", n=counts[verdict])
+        for verdict in (IMPRECISE, BLANK, INVALID) if counts[verdict]
+    ])  # fmt: skip
 
 
 def _counts(report: Report) -> Block:
@@ -95,12 +106,12 @@ def _counts(report: Report) -> Block:
 def _marks(report: Report, scores: Sequence[Score]) -> Block:
     say = report.say
     rows = [
-        (_symbol(report, score.step), Prose((f"{rounding.fraction(score.earned)}/{score.figures}",)),
+        (_symbol(report, score.step), Prose((f"{as_text(score.earned)}/{score.figures}",)),
          _number(score.given), _number(score.worth))
         for score in scores
     ]  # fmt: skip
     given, worth = total(scores)
-    head = tuple(say(f"report.columns.{name}") for name in ("step", "right", "marks", "of"))
+    head = tuple(say(f"report.columns.{name}") for name in ("step", "counted", "marks", "of"))
     return Table(head, (*rows, (say("report.total"), Prose(()), _number(given), _number(worth))))
 
 
@@ -113,29 +124,21 @@ def _left_out(report: Report) -> list[Block]:
     ]  # fmt: skip
     if not left or not marking.steps:
         return []
-    names = say.joined([_symbol(report, step.id) for step in left[:MOST_NAMED]])
-    if len(left) > MOST_NAMED:
-        names = say("report.and_more", figures=names, n=len(left) - MOST_NAMED)
-    return [say("report.left_out", steps=names)]
+    return [say("report.left_out", steps=_listed(report, [_symbol(report, step.id) for step in left]))]
 
 
 def _step(report: Report, id: str, marked: Marked) -> Section:
     """A table of the figures with their signs; below it, in words, each that is not right."""
-    say, figures = report.say, [each for each in report.marking.figures if each.step == id]
-    blocks: list[Block] = [_table(report, marked)]
-    slips = [each for each in figures if each.verdict == SLIP]
-    if slips:
-        lines = [(say("report.slip", written=Token(each.written.text)), report.working(each)) for each in slips]
-        blocks.append(Work(tuple(lines[:MOST_WORKED])))
-    notes = [_note(report, verdict, figures, marked) for verdict in (SLIP, FOLLOWS, IMPRECISE, BLANK, INVALID)]
-    notes += [say("report.method", method=say(f"methods.{method}"), figures=_places(report, named))
-              for method, named in _by_method(slips)]  # fmt: skip
-    degenerate = _degenerate(report, marked)
-    found = [note for note in (*notes, degenerate) if note]
-    if found:
-        blocks.append(Items(tuple(found)))
+    figures = [each for each in report.marking.figures if each.step == id]
+    blocks: list[Block] = [_table(report, marked), *_slips(report, id)]
+    notes = [
+        *_follows(report, figures), *_imprecise(report, figures, marked), *_blank(report, figures),
+        *_invalid(report, figures), *_degenerate(report, id),
+    ]  # fmt: skip
+    if notes:
+        blocks.append(Items(tuple(notes)))
     right = sum(each.verdict in (CORRECT, FOLLOWS) for each in figures)
-    title = say("report.step", step=_symbol(report, id), right=right, figures=len(figures))
+    title = report.say("report.step", step=_symbol(report, id), right=right, figures=len(figures))
     return Section(title, f"step-{id}", tuple(blocks), minor=True)
 
 
@@ -160,58 +163,87 @@ def _cell(written: object, verdict: str) -> Prose:
     text = getattr(written, "text", "")
     if verdict in ("", BLANK):
         return Prose((SIGNS[verdict],))
-    return Prose((Token(text), f" {SIGNS[verdict]}"))
+    return Prose((Token(_shortened(text) if verdict == INVALID else text), f" {SIGNS[verdict]}"))
 
 
-def _note(report: Report, verdict: str, figures: Sequence[Figure], marked: Marked) -> Prose | None:
-    """The figures of one verdict, in words."""
-    found = [each for each in figures if each.verdict == verdict]
-    if not found or verdict == SLIP:
-        return None
-    if verdict == INVALID:
-        return report.say.joined([_invalid(report, each) for each in found[:MOST_NAMED]], "list.semicolon")
-    return report.say(f"report.notes.{verdict}", figures=_places(report, found), decimals=marked.places)
+def _slips(report: Report, id: str) -> Iterator[Block]:
+    """The slips of a step: what a known method explains with one working, but for the method of the first slip, which
+    is said with it; of the others, the working of some."""
+    say, first = report.say, report.marking.first_slip
+    for method, slips in _slips_by_method(report.marking, id).items():
+        if method and first and (first.step, first.method) == (id, method):
+            continue
+        if method:
+            yield _method(report, method, slips)
+        yield Work(tuple(
+            (say("report.slip", written=Token(each.written.text)), report.working(each))
+            for each in slips[: 1 if method else MOST_WORKED]
+        ))  # fmt: skip
+        if not method and len(slips) > MOST_WORKED:
+            yield say("report.more_slips", n=len(slips) - MOST_WORKED)
 
 
-def _invalid(report: Report, found: Figure) -> Prose:
-    place, text = _indexed(report, found), Token(found.written.text)
-    return report.say("report.notes.invalid", figure=place, written=text, why=Token(found.written.why))
+def _slips_by_method(marking: Marking, id: str) -> dict[str, list[Figure]]:
+    """The slips of a step by the method that gives them; last, under "", those that no known one does."""
+    slips = [each for each in marking.figures if each.step == id and each.verdict == SLIP]
+    methods = [*dict.fromkeys(each.method for each in slips if each.method), ""]
+    found = {method: [each for each in slips if (each.method or "") == method] for method in methods}
+    return {method: those for method, those in found.items() if those}
 
 
-def _by_method(slips: Sequence[Figure]) -> list[tuple[str, list[Figure]]]:
-    found: dict[str, list[Figure]] = {}
-    for each in slips:
-        if each.method:
-            found.setdefault(each.method, []).append(each)
-    return list(found.items())
+def _method(report: Report, method: str, slips: Sequence[Figure]) -> Prose:
+    """S[1,2] and 7 more, as if .."""
+    figures = _listed(report, [_indexed(report, each) for each in slips], most=1)
+    return report.say("report.method", figures=figures, method=report.say(f"methods.{method}"))
 
 
-def _degenerate(report: Report, marked: Marked) -> Prose | None:
-    """Rows of weights that were written as one 1 or as nothing, and are not: what follows from them is easily right."""
-    values = report.marking.stands[marked.step.id].value
-    wrong = (marked.verdicts == SLIP).any(axis=1)
-    nothing = ~values.any(axis=1)
-    one = marked.step.rows_sum_to_one & (np.count_nonzero(values, axis=1) == 1) & (values.max(axis=1) == 1)
-    rows = np.flatnonzero(wrong & (nothing | one) & (marked.step.shape[1] > 1)).tolist()
-    later = [each for each in report.marking.steps.values() if _rests_on(each, marked)]
-    if not rows or not later:
-        return None
-    names = report.say.enumeration([_symbol(report, each.step.id) for each in later])
-    which = report.say.enumeration([Prose((report.page.count(i),)) for i in rows])
-    return report.say("report.degenerate", step=_symbol(report, marked.step.id), rows=which, later=names)
+def _follows(report: Report, figures: Sequence[Figure]) -> Iterator[Prose]:
+    """Those that follow from a slip; what follows from rounding is nothing to speak of."""
+    slipped = report.marking.from_slips
+    found = [each for each in figures if each.verdict == FOLLOWS and slipped[each.step][each.row, each.column]]
+    if found:
+        yield report.say("report.notes.follows", figures=_places(report, found))
 
 
-def _rests_on(later: Marked, earlier: Marked) -> bool:
-    """Whether a step is worked from another, at whatever remove."""
-    waiting, seen = list(later.step.operands), set()
-    while waiting:
-        step = waiting.pop()
-        if step is earlier.step:
-            return True
-        if step.id not in seen:
-            seen.add(step.id)
-            waiting += step.operands
-    return False
+def _imprecise(report: Report, figures: Sequence[Figure], marked: Marked) -> Iterator[Prose]:
+    found = [each for each in figures if each.verdict == IMPRECISE]
+    if found:
+        yield report.say("report.notes.imprecise", figures=_places(report, found), decimals=marked.places)
+
+
+def _blank(report: Report, figures: Sequence[Figure]) -> Iterator[Prose]:
+    count = sum(each.verdict == BLANK for each in figures)
+    if count:
+        yield report.say("report.notes.blank", n=count)
+
+
+def _invalid(report: Report, figures: Sequence[Figure]) -> Iterator[Prose]:
+    """Those that are no figures, and why: each reason once, of the first that has it."""
+    say, found = report.say, [each for each in figures if each.verdict == INVALID]
+    if not found:
+        return
+    names = [say("report.notes.written", figure=_indexed(report, each), written=_short(each)) for each in found]
+    first = {each.written.why: each for each in reversed(found)}
+    reasons = [say(f"report.why.{why}", written=_short(first[why]), most=LONGEST) for why in reversed(first)]
+    yield say("report.notes.invalid", figures=_listed(report, names), why=say.joined(reasons, "list.semicolon"))
+
+
+def _short(found: Figure) -> Token:
+    return Token(_shortened(found.written.text))
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= MOST_REPEATED else f"{text[: MOST_REPEATED - 1]}…"
+
+
+def _degenerate(report: Report, id: str) -> Iterator[Prose]:
+    """Rows of a step that were written too simple: what follows from them is easily right."""
+    say = report.say
+    for found in degenerate(report.marking, id):
+        rows = say.enumeration([Prose((report.page.count(i),)) for i in found.rows])
+        later = _listed(report, [_symbol(report, each) for each in found.later])
+        number = "one" if len(found.rows) == 1 else "many"
+        yield say(f"report.degenerate.{found.kind}.{number}", step=_symbol(report, id), rows=rows, later=later)
 
 
 def _symbol(report: Report, id: str) -> Prose:
@@ -234,40 +266,79 @@ def _indexed(report: Report, found: Figure) -> Prose:
     return Prose((report.page.place(symbol, found.row, found.column),))
 
 
-def _places(report: Report, figures: Sequence[Figure]) -> Prose:
+def _places(report: Report, figures: Iterable[Figure]) -> Prose:
     """S[1,2], S[1,3] and so on."""
-    names = report.say.joined([_indexed(report, each) for each in figures[:MOST_NAMED]])
-    if len(figures) <= MOST_NAMED:
-        return names
-    return report.say("report.and_more", figures=names, n=len(figures) - MOST_NAMED)
+    return _listed(report, [_indexed(report, each) for each in figures])
+
+
+def _listed(report: Report, names: Sequence[Prose], most: int = MOST_NAMED) -> Prose:
+    """Some names, and how many more there are."""
+    listed = report.say.joined(list(names[:most]))
+    more = len(names) - most
+    return report.say("report.and_more", figures=listed, n=more) if more > 0 else listed
 
 
 def _number(value: Fraction) -> Prose:
-    return Prose((rounding.fraction(value),))
+    return Prose((as_text(value),))
 
 
 def lay_out_class(
-    reports: Sequence[tuple[Marking, Sequence[Score]]], show: Show, lang: str, *, title: str | None, kind: str
+    students: Sequence[tuple[Marking, Sequence[Score]]], show: Show, lang: str, *, title: str | None, kind: str
 ) -> Document:
-    """The page of a class: a line for each who handed in."""
+    """The page of a class: a line for each who handed in, and one for each step."""
     say = Wording(lang)
     problem = Prose((title,)) if title else say(f"title.{kind}")
-    with_marks = any(scores for _, scores in reports)
-    verdicts = [Prose((SIGNS[verdict], " ", *say(f"report.verdicts.{verdict}.name").parts)) for verdict in VERDICTS]
-    last = [say("report.class.first_slip"), *([say("report.columns.marks")] if with_marks else [])]
-    head = (say("report.class.name"), *verdicts, *last)
+    reports = [Report(marking, show, lang) for marking, _ in students]
+    firsts = (marking.first_slip for marking, _ in students)
+    methods = list(dict.fromkeys(first.method for first in firsts if first and first.method))
+    legend = say.joined([Prose((SIGNS[verdict], " ", *say(f"report.verdicts.{verdict}.name").parts))
+                         for verdict in VERDICTS])  # fmt: skip
+    means = [say("report.class.means", n=k + 1, method=say(f"methods.{each}")) for k, each in enumerate(methods)]
+    blocks: list[Block] = [_students(reports, [scores for _, scores in students], methods)]
+    blocks.append(Items((legend, *means, *_of_all(say, [scores for _, scores in students]))))
+    blocks.append(Section(say("report.sections.class"), "by-step", (_steps_of_class(reports),)))
+    return Document(say("report.class.title", problem=problem), lang, tuple(blocks), colon=say.text("colon"))
+
+
+def _students(reports: Sequence[Report], scores: Sequence[Sequence[Score]], methods: Sequence[str]) -> Table:
+    """A line for each: how many figures have each verdict, the first slip and the number of its method, the marks."""
+    say, with_marks = reports[0].say, any(scores)
+    names = ["first_slip", *(["method"] if methods else []), *(["marks", "out_of"] if with_marks else [])]
+    head = (say("report.class.name"), *(Prose((SIGNS[verdict],)) for verdict in VERDICTS),
+            *(say(f"report.class.{name}") for name in names))  # fmt: skip
     rows = []
-    for marking, scores in reports:
-        first = marking.first_slip
-        row = [Prose((Token(marking.name),)), *(Prose((str(n),)) for n in marking.counts.values())]
-        row.append(Prose((_in_text(first, show.count_from),)) if first else Prose(("–",)))
+    for report, earned in zip(reports, scores, strict=True):
+        first = report.marking.first_slip
+        row = [Prose((Token(report.marking.name),)), *(Prose((str(n),)) for n in report.marking.counts.values())]
+        row.append(_indexed(report, first) if first else Prose(("–",)))
+        if methods:
+            row.append(Prose((str(methods.index(first.method) + 1) if first and first.method else "–",)))
         if with_marks:
-            given, worth = total(scores)
-            row.append(Prose((f"{rounding.fraction(given)}/{rounding.fraction(worth)}",)))
+            row += map(_number, total(earned))
         rows.append(tuple(row))
-    heading = say("report.class.title", problem=problem)
-    return Document(heading, lang, (Table(head, tuple(rows)),), colon=say.text("colon"))
+    return Table(head, tuple(rows))
 
 
-def _in_text(found: Figure, count_from: int) -> str:
-    return f"{found.step}[{found.row + count_from},{found.column + count_from}]"
+def _of_all(say: Wording, scores: Sequence[Sequence[Score]]) -> Iterator[Prose]:
+    """The mean and the highest marks."""
+    if any(scores):
+        given, (worth, *_) = zip(*map(total, scores), strict=True)
+        mean, highest = sum(given, Fraction(0)) / len(given), max(given)
+        yield say("report.class.of_all", mean=_number(mean), highest=_number(highest), worth=_number(worth))
+
+
+def _steps_of_class(reports: Sequence[Report]) -> Table:
+    """Of each step that somebody wrote, how many figures were asked for, who slipped there, and how many are right."""
+    say = reports[0].say
+    rows = []
+    for id in reports[0].marking.solution.steps:
+        verdicts = [report.marking.steps[id].verdicts for report in reports if id in report.marking.steps]
+        asked = sum(int((each != "").sum()) for each in verdicts)
+        if asked:
+            slipped = sum(bool((each == SLIP).any()) for each in verdicts)
+            right = sum(int(((each == CORRECT) | (each == FOLLOWS)).sum()) for each in verdicts)
+            share = rounding.fraction(Fraction(100 * right, asked), 0)
+            texts = str(asked), str(slipped), f"{share}%"
+            rows.append((_symbol(reports[0], id), *(Prose((text,)) for text in texts)))
+    head = (say("report.columns.step"), *(say(f"report.class.{name}") for name in ("asked", "slipped", "right")))
+    return Table(head, tuple(rows))

@@ -14,14 +14,15 @@ from numpy.typing import NDArray
 
 from attncalc.errors import ProblemError, UsageError
 from attncalc.marking import pasted
+from attncalc.marking.naming import step_named
 from attncalc.marking.template import template
 from attncalc.marking.written import written
 from attncalc.problem import Problem
 from attncalc.problem.decoding import decode
 from attncalc.problem.nodes import DEEPEST, Entry, ListNode, MapNode, Node, compose, is_empty, scalar_at
 from attncalc.problem.readers import anything, whole
-from attncalc.problem.schema import Key, Reader, Table, nearest
-from attncalc.problem.source import Source, counted, either, one_line, short
+from attncalc.problem.schema import Key, Reader, Table
+from attncalc.problem.source import Source, counted, either, one_line
 from attncalc.solution import Solution
 from attncalc.steps import Step
 
@@ -177,15 +178,11 @@ class _Reader:
         return {step.id: figures}
 
     def step(self, key: yaml.ScalarEvent) -> Step:
-        """The step of an id, or of `result`."""
-        name, steps = key.value, self.solution.steps
-        if name == "result":
-            return self.solution.result
-        if name in steps:
-            return steps[name]
-        same_end = [id for id in steps if id.endswith(f".{name}")] if name else []
-        hint = f"did you mean {either(same_end[:3])}?" if same_end else nearest(name, [*steps, "result"])
-        raise self.source.error(key, "", f"this problem has no step {short(name) or 'without a name'}", hint)
+        """The step of a name."""
+        try:
+            return step_named(self.solution, key.value)
+        except UsageError as error:
+            raise self.source.error(key, "", error.what, error.hint) from None
 
     def of_step(self, step: Step, entry: Entry) -> Figures:
         """All figures of a step, n × m: its rows, or parts of it."""

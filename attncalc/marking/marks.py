@@ -8,7 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from attncalc import rounding
 from attncalc.marking.verdicts import CORRECT, FOLLOWS, IMPRECISE, Marking
+from attncalc.marking.written import written
 
 # What a figure that follows from an earlier slip is worth. One that follows from rounded figures is right, and so is
 # one that is short of a decimal, though it is named: nobody is marked down for rounding.
@@ -24,6 +26,17 @@ class Score(NamedTuple):
     figures: int
     given: Fraction
     worth: Fraction
+
+
+def read_marks(text: str) -> Fraction | None:
+    """A number of marks above 0, as it is typed: 2, 1.5; None for what is none."""
+    figure = written(text)
+    return Fraction(str(figure.value)) if figure.decimals is not None and (figure.value or 0) > 0 else None
+
+
+def as_text(marks: Fraction) -> str:
+    """Marks as they are shown: 2, 1.5, 1.56."""
+    return rounding.fraction(marks)
 
 
 def scores(marking: Marking, worth: Mapping[str, Fraction], follow_through: str = "full") -> list[Score]:

@@ -7,9 +7,8 @@ from collections.abc import Collection, Iterator, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from attncalc.errors import UsageError
 from attncalc.expr import Expr
-from attncalc.problem.schema import nearest
+from attncalc.marking.naming import step_named
 from attncalc.problem.source import one_line, short
 from attncalc.rounding import Flags
 from attncalc.solution import Group, Solution
@@ -31,10 +30,7 @@ def template(solution: Solution, *, only: Collection[Step | str] = (), given: bo
     Steps that merely copy figures are left out, but for the result; so are those that are there only because of what
     was chosen.
     """
-    ids = {each if isinstance(each, str) else each.id for each in only}
-    ids = {solution.result.id if id == "result" else id for id in ids}
-    for id in sorted(ids - set(solution.steps)):
-        raise UsageError(f"no step {short(id)} in this solution", nearest(id, list(solution.steps)))
+    ids = {(step_named(solution, each) if isinstance(each, str) else each).id for each in only}
     blanks = []
     for step, depends, known in _in_order(solution.root):
         by_default = step is solution.result or (_is_asked(step, given) and not depends)

@@ -10,9 +10,6 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from attncalc.problem.numbers import NotANumber, number
-from attncalc.problem.source import short
-
 LONGEST = 200  # characters
 DEEPEST = 20  # brackets, roots and powers inside one another
 
@@ -37,12 +34,25 @@ _token = re.compile(
 ).match
 _STARTS_A_FACTOR = ("√", "sqrt", "exp", "e", "pi", "(")
 
+# Why a text that is no expression is no figure: the first pattern that is found says it.
+_WHY_NOT = tuple(
+    (re.compile(pattern, re.IGNORECASE), why)
+    for pattern, why in (
+        (r"^[+-]?\.?(nan|inf|infinity|∞)$", "not_finite"),
+        (r"^[+-]?0[0-9]+(\.|e|$)", "leading_zero"),
+        (r"^[+-]?0[xob]", "other_base"),
+        (r"[0-9]_[0-9]", "underscore"),
+        (r"^[‐‑‒–—]", "dash"),
+        ("", "not_a_number"),
+    )
+)
+
 
 class Written(NamedTuple):
     """One figure as it was written, and where (0: not known).
 
-    `value` is None where nothing was written, or no number; `decimals` is None for an exact figure; `why` says what is
-    wrong of an invalid one.
+    `value` is None where nothing was written, or no number; `decimals` is None for an exact figure; `why` is the key of
+    what is wrong with an invalid one (`report.why` of the wordings has the sentences).
     """
 
     text: str
@@ -69,27 +79,27 @@ class Written(NamedTuple):
 def written(text: str, decimal_comma: bool = False) -> Written:
     """The figure of a text, of any text."""
     if len(text) > LONGEST:
-        return Written(text, None, None, f"{short(text)} is longer than {LONGEST} characters")
+        return Written(text, None, None, "too_long")
     plain = text.translate(_PLAIN_SIGNS).strip()
     if plain in ("", "_"):
         return Written(text, None, None)
     if _minus_infinity(plain):
         return Written(text, -math.inf, None)
     if "," in plain and not decimal_comma:
-        return Written(text, None, None, f"{short(text)} is not a number; for decimal commas, give --decimal-comma")
+        return Written(text, None, None, "decimal_comma")
     if decimal_comma:
         plain = plain.replace(",", ".")
     plain = _raised.sub(lambda raised: f"^({raised[0].translate(_RAISED)})", plain)
     try:
         return _decimal_figure(text, plain) or Written(text, _Exact(plain).value(), None)
     except _NoValue as error:
-        return Written(text, None, None, f"{short(text)} {error}")
+        return Written(text, None, None, str(error))
     except _NoExpression:
-        return Written(text, None, None, _why_not(text, plain))
+        return Written(text, None, None, next(why for pattern, why in _WHY_NOT if pattern.search(plain)))
 
 
 class _NoValue(Exception):
-    """Raised for an expression that has no value; its text says why."""
+    """Raised for an expression that has no value; its text is the key of why."""
 
 
 class _NoExpression(Exception):
@@ -109,16 +119,8 @@ def _decimal_figure(text: str, plain: str) -> Written | None:
     if not digits.strip("0."):
         return Written(text, 0.0, len(fraction) + (2 if per_cent else 0))
     if not value or math.isinf(value):
-        raise _NoValue(f"is too {'large' if value else 'small'} for float64")
+        raise _NoValue("too_large" if value else "too_small")
     return Written(text, -value if sign == "-" else value, max(0, len(fraction) - power))
-
-
-def _why_not(text: str, plain: str) -> str:
-    try:
-        number(plain)
-    except NotANumber as error:
-        return f"{error.what.format(short(text))}; {error.hint}"
-    return f"{short(text)} is not a number"
 
 
 class _Exact:
@@ -160,11 +162,11 @@ class _Exact:
                 other, closed = self.signed()
                 divided = sign == "/"
                 if divided and not other:
-                    raise _NoValue("divides by 0")
+                    raise _NoValue("divides_by_0")
                 result = _finite(result / other if divided else result * other)
             elif self.tokens and self.tokens[-1] in _STARTS_A_FACTOR:
                 if divided or not closed:
-                    raise _NoValue("can be read in two ways; put brackets round what belongs together")
+                    raise _NoValue("two_ways")
                 other, closed = self.power()
                 result = _finite(result * other)
             else:
@@ -189,7 +191,7 @@ class _Exact:
     def deeper(self) -> None:
         self.depth += 1
         if self.depth > DEEPEST:
-            raise _NoValue("has too much inside one another")
+            raise _NoValue("too_deep")
 
     def factor(self) -> tuple[float, bool]:
         if not self.tokens:
@@ -211,7 +213,7 @@ class _Exact:
         elif name == "√":
             self.deeper()
             if self.tokens[-1:] == ["-"]:
-                raise _NoValue("is a root of a figure below 0")
+                raise _NoValue("root_below_0")
             inner, closed = self.factor()[0], False
             self.depth -= 1
         else:
@@ -233,13 +235,13 @@ def _of(function: Callable[..., float], *arguments: float) -> float:
     try:
         return _finite(function(*arguments))
     except OverflowError:
-        raise _NoValue("is too large for float64") from None
+        raise _NoValue("too_large") from None
     except ValueError:
         root = function is math.sqrt
-        raise _NoValue("is a root of a figure below 0" if root else "is a power that has no value") from None
+        raise _NoValue("root_below_0" if root else "no_power") from None
 
 
 def _finite(value: float) -> float:
     if not math.isfinite(value):
-        raise _NoValue("is too large for float64")
+        raise _NoValue("too_large")
     return value

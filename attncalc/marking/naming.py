@@ -1,0 +1,25 @@
+"""The one step that somebody means by a name: its id, an ending that only its id has, or `result`."""
+
+from __future__ import annotations
+
+from attncalc.errors import UsageError
+from attncalc.problem.schema import nearest
+from attncalc.problem.source import either, short
+from attncalc.solution import Solution
+from attncalc.steps import Step
+
+MOST_NAMED = 3
+
+
+def step_named(solution: Solution, name: str) -> Step:
+    """The step of this name. Raises UsageError where there is none, or more than one."""
+    found = solution.called(name)
+    if len(found) == 1:
+        return found[0]
+    if found:
+        ids = [step.id for step in found[:MOST_NAMED]]
+        more = len(found) - len(ids)
+        those = f"{', '.join(ids)} and {more} more" if more else either(ids, "and")
+        raise UsageError(f"{short(name)} is the end of {those}", "write more of the id")
+    what = f"this problem has no step {short(name) or 'without a name'}"
+    raise UsageError(what, nearest(name, [*solution.steps, "result"]))
