@@ -24,7 +24,10 @@ FORMATS = ("terminal", "text", "markdown", "html", "json", "csv")
 
 
 def check(
-    problem: Annotated[str, typer.Argument(metavar="PROBLEM", help="A problem file (YAML), or - for standard input.")],
+    problem: Annotated[
+        str,
+        typer.Argument(metavar="PROBLEM", help="A problem file (YAML), or -; or a folder that attncalc exercise made."),
+    ],
     answers: Annotated[
         list[str] | None,
         typer.Argument(metavar="[ANSWERS]...", help="Files or folders of answers (YAML, CSV or pasted rows), or -.",
@@ -70,20 +73,55 @@ def check(
     _refuse(template, answers, marks, follow_through)
     on = screen(output)
     asked = _format(format, on.terminal, math)
-    read = problems.load(problem)
-    solution = mechanisms.solve(read)
-    if template:
-        write(reading.template(solution, only=step or ()), output)
-        return 0
-    worth = _worth(marks, solution)
+    if Path(problem).is_dir():
+        _refuse_with_folder(template, answers, step)
+        papers = _folder(Path(problem), decimal_comma)
+    else:
+        read = problems.load(problem)
+        solution = mechanisms.solve(read)
+        if template:
+            write(reading.template(solution, only=step or ()), output)
+            return 0
+        handed_in = _answers(read, solution, answers or [], step or [], decimal_comma)
+        papers = [(read, solution, each) for each in handed_in]
     marked = []
-    for each in _answers(read, solution, answers or [], step or [], decimal_comma):
-        marking = mark_answers(read, solution, each, printed=not answers)
-        marked.append((marking, scores(marking, worth, follow_through or "full")))
-    of_class = len(answers or []) > 1 or any(Path(each).is_dir() for each in answers or [])
+    for read, solution, each in papers:
+        marking = mark_answers(read, solution, each, printed=not answers and not Path(problem).is_dir())
+        marked.append((marking, scores(marking, _worth(marks, solution), follow_through or "full")))
+    of_class = len(answers or []) > 1 or any(Path(each).is_dir() for each in [problem, *(answers or [])])
+    read = papers[0][0]
     page = _page(read, marked, asked, language(lang, read, on), of_class, on, math)
     write(page, output, on if pager else None)
     return 0 if all(marking.is_right for marking, _ in marked) else 1
+
+
+def _refuse_with_folder(template: bool, answers: list[str] | None, step: list[str] | None) -> None:
+    from attncalc.errors import UsageError
+
+    if template or answers or step:
+        what = "a folder of problems has the answers to each beside it"
+        raise UsageError(what, "leave out --template, --step and ANSWERS, or name one problem")
+
+
+def _folder(folder: Path, decimal_comma: bool) -> list[tuple[Problem, Solution, Answers]]:
+    """The papers of a class of which each has a problem of its own: answers-ID.yaml beside problem-ID.yaml."""
+    from attncalc import mechanisms
+    from attncalc import problem as problems
+    from attncalc.errors import UsageError
+
+    papers = []
+    for path in sorted(folder.glob("answers-*.yaml")):
+        own = path.with_name(f"problem-{path.name.removeprefix('answers-')}")
+        if not own.exists():
+            raise UsageError(f"{path} has no {own.name} beside it", "name the problem: attncalc check PROBLEM ANSWERS")
+        read = problems.load(own)
+        solution = mechanisms.solve(read)
+        (each,) = _answers(read, solution, [str(path)], [], decimal_comma)
+        papers.append((read, solution, each))
+    if not papers:
+        hint = "attncalc exercise --output-dir makes such a folder"
+        raise UsageError(f"{folder} has no answers-ID.yaml beside a problem-ID.yaml", hint)
+    return papers
 
 
 def _refuse(template: bool, answers: list[str] | None, marks: str | None, follow_through: str | None) -> None:

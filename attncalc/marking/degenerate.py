@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from attncalc.marking.verdicts import FOLLOWS, SLIP, Marked, Marking, figures
+from attncalc.marking.standing import values_of
+from attncalc.marking.verdicts import FOLLOWS, SLIP, Marked, Marking
 from attncalc.rounding import Flags, Floats, rounded
 
 ONE_WEIGHT, ALL_ZERO = "one_weight", "all_zero"
@@ -35,7 +36,7 @@ def degenerate(marking: Marking, id: str) -> list[Degenerate]:
 
 def _kinds(marked: Marked) -> list[tuple[str, Flags]]:
     """Which rows that hold a slip are of each kind, and are not so in the solution."""
-    written, right = figures(marked.written), rounded(marked.exact, marked.places)
+    written, right = values_of(marked.written)[0], rounded(marked.exact, marked.places)
     wrong = (marked.verdicts == SLIP).any(axis=1)
     kinds = [(ALL_ZERO, wrong & ~written.any(axis=1) & right.any(axis=1))]  # nan, where nothing is written, is not 0
     if marked.step.rows_sum_to_one:
