@@ -148,6 +148,28 @@ def test_a_class_gets_a_folder(tmp_path: Path) -> None:
             assert not digits & set(re.findall(r"\d\.\d+", sheet))
 
 
+def test_a_class_of_three_is_marked_in_its_folder(tmp_path: Path) -> None:
+    """Mei has the figures of her key, Bo another O, Lin has handed in nothing."""
+    (tmp_path / "class.txt").write_text("mei\nbo\nlin\n", encoding="utf-8")
+    students = ("--students", str(tmp_path / "class.txt"), "--seed", "w", "--level", "1")
+    out = tmp_path / "sheets"
+    assert exercise(DRAWN, *students, "--output-dir", str(out)).returncode == 0
+    for who, off in (("mei", 0.0), ("bo", 1.0)):
+        steps = solve(load(out / f"problem-{who}.yaml")).steps
+        figures = {"A": steps["A"].values, "O": steps["O"].values + off}
+        filled = [f"{id}: {np.round(values, 6).tolist()}" for id, values in figures.items()]
+        (out / f"answers-{who}.yaml").write_text("\n".join(filled), encoding="utf-8")
+    command = [sys.executable, "-m", "attncalc", "check", str(out), "--marks", "A=2,O=3", "--format", "csv"]
+    run = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", cwd=ROOT, check=False)
+    rows = {row["name"]: row for row in csv.DictReader(run.stdout.splitlines())}
+    marks = {name: row["marks"] for name, row in rows.items()}
+    assert run.returncode == 1 and marks == {"mei": "5", "bo": "2", "lin": "0"}
+    assert rows["mei"]["correct"] == rows["lin"]["blank"] and rows["bo"]["first_slip"].startswith("O[")
+    (out / "problem-mei.yaml").unlink()
+    again = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", cwd=ROOT, check=False)
+    assert "problem-mei.yaml" in one_line(again)
+
+
 def test_nothing_is_replaced_and_nothing_is_half_written(tmp_path: Path) -> None:
     arguments = (DRAWN, "--variants", "2", "--level", "1", "--output-dir", str(tmp_path / "out"))
     assert exercise(*arguments).returncode == 0
