@@ -134,7 +134,7 @@ def marked(solution: Solution, answers: Answers, rule: Rule, places: Mapping[str
         if slips.any() and meant is standing:
             meant = standing.copy()
         if meant is not standing:
-            meant.put(id, chosen(slips, meant.instead(step), stand))
+            meant.put(id, chosen(slips | marked.from_slips, meant.instead(step), stand))
         standing.put(id, stand)
         shorter.put(id, stand)
     return Marking(answers.name, solution, steps, standing.bounds, {})
