@@ -499,6 +499,17 @@ def test_a_template_of_some_steps():
         template(ABC, only=["rowsum"])
 
 
+def test_the_comments_of_a_template_are_in_its_language():
+    heading = template(ABC, only=["scaled"], lang="zh").splitlines()[0]
+    assert heading == "# S̃：3 × 3；行（A、B、C）；列（A、B、C）"
+    for path in PROBLEMS[::7]:
+        solution = solve(load(str(path)))
+        text = template(solution, lang="zh")
+        assert "rows" not in text.replace("row_sum", "") and "columns" not in text
+        blanks = read(text, solution=solution).figures
+        assert blanks.keys() == read(template(solution), solution=solution).figures.keys()
+
+
 def test_labels_stay_on_the_line_of_their_comment():
     tokens = 'tokens: ["a\\nO: 1\\u2028\\u0085#"]'
     problem = parse(f"S: [[1]]\nV: [[1]]\nd_k: 4\n{tokens}\n".encode(), "x.yaml")

@@ -165,7 +165,7 @@ def test_every_format_has_every_written_figure_and_its_verdict(name: str) -> Non
     problem, marking, earned = reports.marked(name)
     document = dict(reports.documents("en"))[name]
     signs = {"correct": "✓", "follows": "→", "imprecise": "≈", "slip": "✗"}
-    pages = {form: formats.render(form, document) for form in ("text", "markdown", "html")}
+    pages = {form: formats.render(form, document) for form in ("terminal", "text", "markdown", "html")}
     pages["html"] = re.sub(r"</?bdi>", "", pages["html"])
     for figure in marking.figures:
         for form, page in pages.items():

@@ -80,7 +80,7 @@ def check(
         read = problems.load(problem)
         solution = mechanisms.solve(read)
         if template:
-            write(reading.template(solution, only=step or ()), output)
+            write(reading.template(solution, only=step or (), lang=language(lang, read, on)), output)
             return 0
         handed_in = _answers(read, solution, answers or [], step or [], decimal_comma)
         papers = [(read, solution, each) for each in handed_in]
