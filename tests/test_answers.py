@@ -342,6 +342,8 @@ def test_a_step_is_named_by_an_ending_that_it_alone_has():
             with pytest.raises(UsageError, match=re.escape(f"{end} is the end of {same[0]}")):
                 template(layer, only=[end])
             assert same[1] in refusal(f"{end}: _", solution=layer)[3]
+    of_heads = parse((ROOT / "problems/two-heads.yaml").read_bytes() + b"\npublished: {concat: _}\n", "x.yaml")
+    assert list(published(of_heads, HEADS).figures) == ["concat"]
     assert refusal("S: _", solution=HEADS)[3:] == ("S is the end of head1.S and head2.S", "write more of the id")
 
 
