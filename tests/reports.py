@@ -34,6 +34,10 @@ ANSWERS = {  # by name: a shipped problem, and what is written
     "a row of 0 each": ("abc", "S: [[0, 0, 0], [0, 0, 0], [2, 1, 3]]\n"
                                "scaled: [[0, 0, 0], [0, 0, 0], [1.414, .707, 2.121]]"),
     "one weight": ("abc", "A: [[1, 0, 0], [.248, .248, .504], [.284, .140, .576]]\nO: [{row: 1, values: [1, 0]}]"),
+    "all at once": ("abc", "V: [[1, 1], [0, 1], [1, 2]]\nS: [[1, 3, 1], [1, 1, 2], [2, 1, 3]]\n"
+                           "scaled: [[.707, 2.121, .71], ['0,707', .707, cat], [_, _, 2.121]]\n"
+                           "A: [[.164, .672, .164], [.248, .248, .504], [1, 0, 0]]\n"
+                           "O: [[.328, 1.164], [.752, 1.504], [1, 1]]"),
     "heads": ("two-heads", "head1.A: [{row: 1, values: [1, 0, 0]}]\noutput: _\n"),
     "much left out": ("i-love-you-model", "result: _"),
 }  # fmt: skip

@@ -229,6 +229,40 @@ def test_decimal_commas():
         assert "decimal comma" in refusal(text, **how)[4]
 
 
+@pytest.mark.parametrize(
+    "row",
+    ["[0,707; 0; 1,5]", "[0,707, 0, 1,5]", "[ 0,707 ;0;1,5 ]", "['0,707', 0, \"1,5\"]", "[0.707; 0, 1,5]",
+     "[0,707, # a half, or so\n   0; 1,5]", "&a [0,707; 0; 1,5]", "[0,707,\r\n   0,\r\n   1,5]", "[0,707 0 1,5]"],
+)  # fmt: skip
+def test_decimal_commas_in_lists_of_yaml(row):
+    for text in (f"row_sum: {row}", f"S: [{{row: 2, values: {row}}}]", f"row_sum:\n  {row}\n"):
+        figures = next(iter(read(text, decimal_comma=True).figures.values()))
+        assert [figure.value for figure in figures.ravel() if figure is not None] == [0.707, 0, 1.5], text
+    S = read(f"S: [{row}, {row.replace('&a ', '')}, [1; _; 2]]", decimal_comma=True).figures["S"]
+    assert [figure.value for figure in S[1]] == [0.707, 0, 1.5] and S[2, 1].is_blank
+
+
+def test_decimal_commas_keep_their_place():
+    text = "S:\n  - [1; 0; 2]\n  - [0,5; x; 2,5]\n  - [0,5,\n     y, 2]\n"
+    S = read(text, decimal_comma=True).figures["S"]
+    places = {(i, j): (S[i, j].line, S[i, j].column) for i, j in ((1, 0), (1, 1), (1, 2), (2, 0), (2, 1), (2, 2))}
+    assert places == {(1, 0): (3, 6), (1, 1): (3, 11), (1, 2): (3, 14), (2, 0): (4, 6), (2, 1): (5, 6), (2, 2): (5, 9)}
+    wrong = refusal("S:\n  - [1; 0; 2]\n  - [0,5; 2,5]\n  - [1; 2; 3]", decimal_comma=True)
+    assert wrong[:2] == (3, 5) and "2 figures are written in row 2" in wrong[3]
+
+
+def test_a_list_is_read_of_a_step_of_one_column():
+    for text in ("row_sum: [5.056, 8.168, 14.479]", "row_sum: [[5.056], [8.168], [14.479]]"):
+        assert texts(read(text).figures["row_sum"]) == [["5.056"], ["8.168"], ["14.479"]]
+
+
+def test_sqrt_is_read_as_the_sign_is():
+    for sign in ("√2", "1/√2", "2√3", "√(1+1)", "-√2", "√√2"):
+        assert written(sign.replace("√", "sqrt")).value == written(sign).value, sign
+        assert not written(sign).is_invalid
+    assert written("3/2sqrt2").why == written("3/2√2").why == "two_ways" and written("exp2").is_invalid
+
+
 def test_one_step_of_a_yaml_file():
     rows = "[[1, 2, 3], [4, 5, 6], [7, 8, 9]]"
     for text in (f"A: {rows}\nO: _", rows, "1 2 3\n4 5 6\n7 8 9\n"):
@@ -308,6 +342,8 @@ def test_a_step_is_named_by_an_ending_that_it_alone_has():
             with pytest.raises(UsageError, match=re.escape(f"{end} is the end of {same[0]}")):
                 template(layer, only=[end])
             assert same[1] in refusal(f"{end}: _", solution=layer)[3]
+    of_heads = parse((ROOT / "problems/two-heads.yaml").read_bytes() + b"\npublished: {concat: _}\n", "x.yaml")
+    assert list(published(of_heads, HEADS).figures) == ["concat"]
     assert refusal("S: _", solution=HEADS)[3:] == ("S is the end of head1.S and head2.S", "write more of the id")
 
 
@@ -463,6 +499,17 @@ def test_a_template_of_some_steps():
     assert list(read(template(ABC, only=["result", ABC.steps["H"], "K_T"])).figures) == ["H", "K_T", "O"]
     with pytest.raises(UsageError, match="did you mean row_sum"):
         template(ABC, only=["rowsum"])
+
+
+def test_the_comments_of_a_template_are_in_its_language():
+    heading = template(ABC, only=["scaled"], lang="zh").splitlines()[0]
+    assert heading == "# S̃：3 × 3；行（A、B、C）；列（A、B、C）"
+    for path in PROBLEMS[::7]:
+        solution = solve(load(str(path)))
+        text = template(solution, lang="zh")
+        assert "rows" not in text.replace("row_sum", "") and "columns" not in text
+        blanks = read(text, solution=solution).figures
+        assert blanks.keys() == read(template(solution), solution=solution).figures.keys()
 
 
 def test_labels_stay_on_the_line_of_their_comment():

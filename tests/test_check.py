@@ -165,7 +165,7 @@ def test_every_format_has_every_written_figure_and_its_verdict(name: str) -> Non
     problem, marking, earned = reports.marked(name)
     document = dict(reports.documents("en"))[name]
     signs = {"correct": "✓", "follows": "→", "imprecise": "≈", "slip": "✗"}
-    pages = {form: formats.render(form, document) for form in ("text", "markdown", "html")}
+    pages = {form: formats.render(form, document) for form in ("terminal", "text", "markdown", "html")}
     pages["html"] = re.sub(r"</?bdi>", "", pages["html"])
     for figure in marking.figures:
         for form, page in pages.items():
@@ -206,7 +206,7 @@ def test_figures_that_are_none_are_said_once_with_each_reason_once() -> None:
 
 def test_a_long_list_ends_in_how_many_more() -> None:
     text = said_of({"H": [["x"] * 4] * 3, "S": [[9, 9, 9]] * 3}, problem=str(ROOT / "problems" / "i-love-you.yaml"))
-    assert text.count("(x)") == 12 and "H[2,3] (x). x is" in text and "and 3 more slips" in text
+    assert text.count("(x)") == 12 and "H[2,3] (x). x is" in text and "and 3 more" in text
     heads = said_of({"result": [["_"] * 4] * 3}, problem=str(ROOT / "problems" / "two-heads.yaml"))
     assert re.search(r"\(head2\.\w+\) and \d more\.", heads)
 
@@ -229,6 +229,13 @@ def test_a_row_that_is_too_simple_is_pointed_out_where_something_follows_from_it
     assert "For the teacher" not in said_of(zeros | {"S": [[0, "_", 0], [1, 1, 2], [2, 1, 3]]})
     slip_between = zeros | {"scaled": {"row": 1, "values": [1, 1, 1]}, "exp": {"row": 1, "values": ["2.718"] * 3}}
     assert "in S" not in said_of(slip_between).partition("Step by step")[2].partition("S̃ (scaled): ")[0]
+
+
+def test_what_follows_from_a_right_figure_does_not_follow_from_a_row_of_zeros() -> None:
+    answers = {"S": [[0, 0, 0], [1, 1, 2], [2, 1, 3]], "A": {"row": 1, "values": [0, ".198", 1]},
+               "O": {"row": 1, "values": ["2.198", "1.198"]}}  # fmt: skip
+    text = said_of(answers)
+    assert "2.198 →" in text and "For the teacher" not in text
 
 
 def test_a_slip_in_a_given_matrix_is_told_from_the_problem() -> None:
@@ -257,7 +264,7 @@ def test_a_misconception_is_said_once_with_one_working() -> None:
 
 def test_slips_that_no_method_gives_are_worked_up_to_six() -> None:
     text = said_of({"S": [[9] * 3] * 3})
-    assert text.count("slip, written 9") == 6 and "and 3 more slips" in text
+    assert text.count("slip, written 9") == 6 and "and 3 more" in text
 
 
 def test_blanks_are_counted_and_what_is_amiss_without_a_slip_is_said() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import reports
 
 from attncalc import formats, mechanisms, problem
 from attncalc.cli.output import render
@@ -14,6 +15,7 @@ GOLDENS = ROOT / "tests" / "goldens"
 PROBLEMS = sorted((ROOT / "problems").glob("*.yaml"))
 IN_EVERY_FORMAT = {"abc", "i-love-you", "mask-before-after"}
 SUFFIX = {"text": "txt", "markdown": "md", "json": "json", "terminal": "terminal", "latex": "tex", "html": "html"}
+REPORT = Path("report-of-abc")
 CASES = [
     (path, name, lang)
     for path in PROBLEMS
@@ -41,8 +43,20 @@ def test_the_page_is_the_golden(
     assert page == golden.read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize("name", ["text", "markdown"])
+def test_the_report_is_the_golden(name: str, lang: str, request: pytest.FixtureRequest) -> None:
+    """What `attncalc check` says of answers that are wrong in every way."""
+    page = formats.render(name, dict(reports.documents(lang))["all at once"])
+    golden = GOLDENS / golden_of(REPORT, name, lang)
+    if request.config.getoption("--update-goldens"):
+        golden.write_text(page, encoding="utf-8", newline="\n")
+    assert page == golden.read_text(encoding="utf-8")
+
+
 def test_no_golden_is_left_over() -> None:
-    expected = {golden_of(*case) for case in CASES}
+    of_report = {golden_of(REPORT, name, lang) for name in ("text", "markdown") for lang in ("en", "zh")}
+    expected = {golden_of(*case) for case in CASES} | of_report
     assert {golden.name for golden in GOLDENS.iterdir()} == expected
 
 

@@ -29,7 +29,7 @@ ALLOWED: dict[str, set[str] | None] = {
     "shipped": set(),
     "problem": {"errors", "rounding", "show", "steps", "draws"},
     "mechanisms": {"sheet", "solution", "steps", "expr", "rounding", "show", "errors", "problem"},
-    "marking": {"problem", "mechanisms", "sheet", "solution", "steps", "expr", "rounding", "show", "errors"},
+    "marking": {"problem", "mechanisms", "sheet", "solution", "steps", "expr", "rounding", "show", "wording", "errors"},
     "exercises": {"marking", "mechanisms", "problem", "solution", "steps", "expr", "rounding", "show", "draws",
                   "errors"},
     "blocks": {"expr"},

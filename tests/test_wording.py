@@ -27,6 +27,7 @@ from attncalc import formats, mechanisms, problem, wording
 from attncalc.blocks import Beside, Block, Document, Formula, Items, Math, Prose, Section, Table, Token, Work
 from attncalc.cli.output import language, render, screen
 from attncalc.layout import lay_out
+from attncalc.marking import template as blanks
 from attncalc.problem import Mask, Problem, Show
 from attncalc.problem.mask_table import MaskTable
 from attncalc.steps import Matrix
@@ -204,6 +205,7 @@ def test_every_key_is_used_on_some_page(monkeypatch: pytest.MonkeyPatch) -> None
     for read in PROBLEMS:
         document(read, "en")
     dict(reports.documents("en"))
+    blanks.template(mechanisms.solve(PROBLEMS[0]))
     dict(sheets.documents("en"))
     unused = {key for key in set(templates("en")) - used if not key.startswith("methods.")}  # see test_methods.py
     assert unused == set()
@@ -270,6 +272,13 @@ def test_no_english_is_left_on_a_chinese_report_or_sheet() -> None:
     for name, page in (*reports.documents("zh"), *sheets.documents("zh")):
         said = {word for prose in sentences(page) for word in words(prose_text(prose))}
         assert said <= KEPT | titles | set(words(prose_text(page.title))), (name, said)
+
+
+def test_a_chinese_report_has_no_space_beside_a_mark() -> None:
+    for name, page in reports.documents("zh"):
+        for prose in (each for each in sentences(page) if each is not page.title):
+            line = "".join("F" if isinstance(part, Math) else str(getattr(part, "text", part)) for part in prose.parts)
+            assert not re.search(r"[，；：。、（）“”] (?![✓→≈✗?])| [，；：。、（）“”]", line), (name, line)
 
 
 def prose_text(prose: Prose) -> str:

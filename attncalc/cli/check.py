@@ -38,8 +38,8 @@ def check(
     ] = False,
     step: Annotated[
         list[str] | None,
-        typer.Option("--step", metavar="ID", help="The step that pasted rows or a CSV file are of; with --template, "
-                     "a step to ask for (may be repeated)."),
+        typer.Option("--step", metavar="ID", help="The step (or the end of its id) that pasted rows or CSV are of; "
+                     "with --template, a step to ask for (may be repeated)."),
     ] = None,
     marks: Annotated[
         str | None, typer.Option("--marks", metavar="A=2,O=3", help="Marks for steps, shared out over their figures.")
@@ -50,7 +50,8 @@ def check(
                      help="What a figure is worth that follows from an earlier slip: full, half or none."),
     ] = None,
     decimal_comma: Annotated[
-        bool, typer.Option("--decimal-comma", help="Read 0,5 as a figure; figures in a row are apart by spaces or ;.")
+        bool, typer.Option("--decimal-comma", help="Read 0,5 as a figure; figures are apart by spaces or ;, in "
+                                        "lists by ; or a comma and a space.")
     ] = False,
     format: Annotated[
         str | None,
@@ -80,7 +81,7 @@ def check(
         read = problems.load(problem)
         solution = mechanisms.solve(read)
         if template:
-            write(reading.template(solution, only=step or ()), output)
+            write(reading.template(solution, only=step or (), lang=language(lang, read, on)), output)
             return 0
         handed_in = _answers(read, solution, answers or [], step or [], decimal_comma)
         papers = [(read, solution, each) for each in handed_in]

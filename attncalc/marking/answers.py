@@ -240,7 +240,7 @@ class _Reader:
             node = pasted.rows(node.value, first, None, self.decimal_comma)
         if isinstance(node, MapNode):
             raise self.source.error(node, path, "must be a list of rows", "write [[1, 2], [3, 4]]")
-        items = node.items
+        items = self.items(node)
         if not items:
             raise self.source.error(node, path, "no figures", "write rows of figures: [[1, 0], [0, 1]]")
         if not any(isinstance(item, ListNode) for item in items):
@@ -249,7 +249,7 @@ class _Reader:
             if len(items) != n * m:
                 raise self.wrong(node, path, block, f"{_figures(items)} written", len(items) == 2 * n * m)
             return [items] if n == 1 else [[item] for item in items]
-        rows = [item.items if isinstance(item, ListNode) else [item] for item in items]
+        rows = [self.items(item) if isinstance(item, ListNode) else [item] for item in items]
         if len(rows) == m and n == 1 and all(len(row) == 1 for row in rows):
             return [[row[0] for row in rows]]
         if len(rows) == 1 and m == 1 and len(rows[0]) == n:
@@ -265,6 +265,10 @@ class _Reader:
                 raise self.wrong(item, path, block, which, len(row) == 2 * m)
         return rows
 
+    def items(self, node: ListNode) -> Sequence[Node]:
+        """What stands in a list, where commas may be those of decimals."""
+        return (pasted.with_decimal_commas(node, self.source.text) if self.decimal_comma else node).items
+
     def single(self, node: yaml.ScalarEvent, path: str, block: _Block) -> Sequence[Sequence[Node]]:
         """The cells of a block from one text: its only figure, or `_` for every one."""
         n, m = len(block.rows), len(block.columns)
@@ -276,7 +280,7 @@ class _Reader:
         """The error of a shape that is not the step's; `twice`: as if each figure were cut in two."""
         hint = "write _ for a figure that is left blank"
         if twice:
-            hint = "for decimal commas, give --decimal-comma, and put quotes round figures in lists"
+            hint = "for decimal commas, give --decimal-comma"
         return self.source.error(at, path, f"{block.size}, but {what}", hint)
 
 

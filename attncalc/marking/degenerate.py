@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from attncalc.marking.standing import values_of
-from attncalc.marking.verdicts import FOLLOWS, SLIP, Marked, Marking
+from attncalc.marking.verdicts import CORRECT, FOLLOWS, SLIP, Marked, Marking
 from attncalc.rounding import Flags, Floats, rounded
 
 ONE_WEIGHT, ALL_ZERO = "one_weight", "all_zero"
@@ -50,11 +50,12 @@ def _one_weight(values: Floats) -> Flags:
 
 
 def _following(marking: Marking, id: str, rows: Flags) -> tuple[str, ...]:
-    """The written steps where a figure follows that is worked from these rows of a step, not by way of another slip."""
+    """The written steps where a figure follows that is worked from these rows of a step, not by way of another slip, or
+    of a figure that is right all the same."""
     if not rows.any():
         return ()
-    slips = {each: marked.verdicts == SLIP for each, marked in marking.steps.items()}
+    others = {each: np.isin(marked.verdicts, [SLIP, CORRECT]) for each, marked in marking.steps.items()}
     those = np.repeat(rows[:, None], marking.solution.steps[id].shape[1], axis=1)
-    reached = marking.solution.reached({id: those}, but_by=slips)
+    reached = marking.solution.reached({id: those}, but_by=others)
     follows = {each: marked.verdicts == FOLLOWS for each, marked in marking.steps.items()}
     return tuple(each for each, flags in follows.items() if (flags & reached[each]).any())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 
 import yaml
@@ -11,6 +12,7 @@ from attncalc.problem.nodes import ListNode, scalar_at
 
 _line_end = re.compile("\r\n|[\n\r]")
 _drawn_bracket = re.compile("[⎡⎢⎣]([^⎡⎢⎣⎤⎥⎦]*)[⎤⎥⎦]").search  # a matrix of a page, its name before and labels behind it
+_comment = re.compile(r"(?:(?<=\s)|^)#[^\n]*")
 _outer_bars = re.compile(r"^\s*[|│┃]|[|│┃]\s*$")
 _BARS = str.maketrans("|│┃", ";;;")
 
@@ -31,16 +33,41 @@ def rows(text: str, line: int, column: int | None, decimal_comma: bool) -> ListN
                 found.items.clear()
             continue
         for start, segment, is_whole in _segments(content, between_brackets):
-            for match in _fields(decimal_comma).finditer(segment):
-                at = -1 if column is None else start + match.start() + column
-                figure = match[0].strip('"')
-                row.append(scalar_at(figure.removesuffix(",") or figure, line + offset if line >= 0 else -1, at))
+            for place, figure in _figures(segment, decimal_comma):
+                at = -1 if column is None else start + place + column
+                row.append(scalar_at(figure, line + offset if line >= 0 else -1, at))
             if is_whole and row:
                 found.items.append(_row(row))
                 row = []
     if row:
         found.items.append(_row(row))
     return found
+
+
+def with_decimal_commas(node: ListNode, text: str) -> ListNode:
+    """A list of YAML, [0,707; 0; 0,707] or [0,707, 0, 0,707], read from the text of its file again: a comma between
+    digits is a decimal comma. Itself, where it is no such list, or has quotes round its figures."""
+    cells = [item for item in node.items if isinstance(item, yaml.ScalarEvent) and item.style in (None, "")]
+    event = node.start
+    if not getattr(event, "flow_style", False) or len(cells) != len(node.items) or node.start_mark.line < 0:
+        return node
+    start = text.find("[", node.start_mark.index) + 1  # after an anchor
+    end = text.find("]", start)
+    inner = _comment.sub(lambda comment: " " * len(comment[0]), text[start:end]).replace("\r", " ")
+    found = ListNode(event)
+    first_line, first_column = node.start_mark.line, node.start_mark.column + start - node.start_mark.index
+    for place, figure in _figures(inner.replace("\n", " "), decimal_comma=True):
+        line_start = inner.rfind("\n", 0, place) + 1
+        column = place - line_start if line_start else first_column + place
+        found.items.append(scalar_at(figure, first_line + inner.count("\n", 0, place), column))
+    return found
+
+
+def _figures(text: str, decimal_comma: bool) -> Iterator[tuple[int, str]]:
+    """The figures of a text, each with its place."""
+    for match in _fields(decimal_comma).finditer(text):
+        figure = match[0].strip('"')
+        yield match.start(), figure.removesuffix(",") or figure
 
 
 def _row(figures: list[yaml.ScalarEvent]) -> ListNode:

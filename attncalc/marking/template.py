@@ -13,6 +13,7 @@ from attncalc.problem.source import one_line, short
 from attncalc.rounding import Flags
 from attncalc.solution import Group, Solution
 from attncalc.steps import Arrange, Axis, Given, Reduce, Step
+from attncalc.wording import Wording
 
 MOST_LABELS = 20  # of a matrix
 _CHOSEN_GROUPS = frozenset({"expert"})  # groups that stand for what was chosen, where a choice comes before them
@@ -24,27 +25,29 @@ _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _TILDE = "\u0303"
 
 
-def template(solution: Solution, *, only: Collection[Step | str] = (), given: bool = False) -> str:
+def template(
+    solution: Solution, *, only: Collection[Step | str] = (), given: bool = False, lang: str = "en"
+) -> str:
     """A YAML text of blanks: those of the steps that are computed, of the given ones too (`given`), or of `only` some.
 
     Steps that merely copy figures are left out, but for the result; so are those that are there only because of what
-    was chosen.
+    was chosen. The comments are in the language `lang`.
     """
     ids = {(step_named(solution, each) if isinstance(each, str) else each).id for each in only}
     blanks = []
     for step, depends, known in _in_order(solution.root):
         by_default = step is solution.result or (_is_asked(step, given) and not depends)
         if step.id in ids or (by_default and not ids):
-            blanks.append(_blank(step, known))
+            blanks.append(_blank(step, known, lang))
     return "\n".join(blanks)
 
 
-def blanks_of(solution: Solution, asked: Mapping[str, Flags]) -> str:
+def blanks_of(solution: Solution, asked: Mapping[str, Flags], lang: str = "en") -> str:
     """The same of the figures alone that these flags mark: whole steps, or parts of them."""
     known = known_axes(solution)
     blanks = []
     for id, flags in asked.items():
-        blank = _blank(solution.steps[id], known)
+        blank = _blank(solution.steps[id], known, lang)
         if not flags.all():
             parts = [_part(i, np.flatnonzero(row) + 1, len(row)) for i, row in enumerate(flags) if row.any()]
             blank = f"{blank.splitlines(keepends=True)[0]}{id}:\n{''.join(parts)}"
@@ -101,14 +104,9 @@ def _chooses(step: Step) -> bool:
     return step.role == "next" or (isinstance(step, Reduce) and step.fold == "argmax")
 
 
-def _blank(step: Step, known: set[Axis]) -> str:
+def _blank(step: Step, known: set[Axis], lang: str) -> str:
     n, m = step.shape
-    about = [f"{n} × {m}"]
-    for noun, axis in (("rows", step.rows), ("columns", step.columns)):
-        if axis is not None and axis.labels and axis in known:
-            about.append(f"{noun} {_listed(axis.labels)}")
-    symbol = _symbol(step.symbol)
-    comment = f"# {f'{symbol}: ' if symbol and symbol != step.id else ''}{'; '.join(about)}\n"
+    comment = f"# {_about(step, known, Wording(lang))}\n"
     row = f"[{', '.join('_' * m)}]"
     if n * m == 1:
         return f"{comment}{step.id}: _\n"
@@ -117,9 +115,18 @@ def _blank(step: Step, known: set[Axis]) -> str:
     return f"{comment}{step.id}:\n" + f"  - {row}\n" * n
 
 
-def _listed(labels: tuple[str, ...]) -> str:
-    shown = [short(label) for label in labels[:MOST_LABELS]]
-    return ", ".join([*shown, "…"] if len(labels) > MOST_LABELS else shown)
+def _about(step: Step, known: set[Axis], say: Wording) -> str:
+    """S̃: 3 × 3; rows A, B, C; columns A, B, C"""
+    n, m = step.shape
+    about = [f"{n} × {m}"]
+    for noun, axis in (("rows", step.rows), ("columns", step.columns)):
+        if axis is not None and axis.labels and axis in known:
+            shown = [short(label) for label in axis.labels[:MOST_LABELS]]
+            labels = say.text("list.names").join([*shown, "…"] if len(axis.labels) > MOST_LABELS else shown)
+            about.append("".join(map(str, say(f"answers.{noun}", labels=labels).parts)))
+    symbol = _symbol(step.symbol)
+    named = f"{symbol}{say.text('answers.colon')}" if symbol and symbol != step.id else ""
+    return named + say.text("list.semicolon").join(about)
 
 
 def _symbol(symbol: Expr) -> str:

@@ -210,7 +210,7 @@ class _Exact:
     def function(self, name: str) -> tuple[float, bool]:
         if self.taken("("):
             inner, closed = self.rest_of_brackets(), True
-        elif name == "√":
+        elif name != "exp":
             self.deeper()
             if self.tokens[-1:] == ["-"]:
                 raise _NoValue("root_below_0")
