@@ -90,6 +90,8 @@ def rounded(x: float, places: int, ties: str = "half-up") -> float:
 
 
 def text_of_figure(x: float, places: int) -> str:
+    if 1e50 < abs(x) < math.inf:
+        return repr(x)  # 1.73e+216, as of e^500: nobody writes so many digits
     return "-inf" if x == -math.inf else f"{x:.{places}f}"
 
 
