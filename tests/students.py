@@ -5,8 +5,10 @@ rounding: each cell is worked on one float at a time, by the table below.
 
     python tests/students.py --figures 100000
 
-marks that many figures of students who make no slip, as many of those who make one and as many of those who make two;
-it prints how many figures had each verdict, and every figure that was told slip and is none, or is one and was not.
+marks that many figures of students of each sort (TRIALS): those who make no slip, those who work with a decimal less
+than is asked for, those who make slips. It prints how many figures had each verdict, and every verdict that is wrong:
+a figure that was told slip and is none, or is one and was not. Of slips that are so many units off what their writer
+would have had, it prints how many were told; what the bounds let pass is no wrong verdict.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ from random_transformers import KINDS, problems, text_of
 from attncalc import expr, parse, solve
 from attncalc.errors import AttncalcError
 from attncalc.marking.answers import Answers
-from attncalc.marking.verdicts import SLIP, Marking, marked
+from attncalc.marking.verdicts import CORRECT, FOLLOWS, IMPRECISE, SLIP, Marking, marked
 from attncalc.marking.written import written
 from attncalc.solution import Solution
 from attncalc.steps import ONE, Arrange, Given, Reduce, Step
@@ -88,6 +90,8 @@ def rounded(x: float, places: int, ties: str = "half-up") -> float:
 
 
 def text_of_figure(x: float, places: int) -> str:
+    if 1e50 < abs(x) < math.inf:
+        return repr(x)  # 1.73e+216, as of e^500: nobody writes so many digits
     return "-inf" if x == -math.inf else f"{x:.{places}f}"
 
 
@@ -114,8 +118,9 @@ class Habit:
     rounds: bool = False  # each figure before it is used
     parts: bool = False  # each product of a sum too, and each part of 1/(1 + e^-x)
     constants: bool = False  # divides by √2 as it is printed
-    more: int = 0  # decimals that are kept beyond those asked for, where figures are rounded
-    extra: int = 0  # decimals that are written beyond those asked for
+    inverse: bool = False  # multiplies by 1/√2 as it is printed instead
+    more: int = 0  # decimals that are kept beyond those asked for, where figures are rounded; -1: one fewer
+    extra: int = 0  # decimals that are written beyond those asked for; -1: one fewer
     bare: bool = False  # writes 0.5 for 0.500
     ties: str = "half-up"
     to_one: str = ""  # makes rows of weights add up to 1 where the solution does: and uses these ("used"), or not
@@ -125,16 +130,24 @@ class Habit:
         return ", ".join(f"{name}={value}" for name, value in said.items()) or "never rounds"
 
     def on_paper(self, x: float, places: int) -> float:
-        return rounded(x, places + self.more, self.ties) if self.rounds else x
+        return rounded(x, self.kept(places), self.ties) if self.rounds else x
+
+    def kept(self, places: int) -> int:
+        return max(0, places + self.more)
 
 
 def some_habit(rng: random.Random) -> Habit:
     extra = rng.choice([0, 0, 0, 0, 1, 2])
     return Habit(
-        rounds=rng.random() < 0.7, parts=rng.random() < 0.4, constants=rng.random() < 0.4, extra=extra,
-        more=max(extra, rng.choice([0, 0, 0, 1])), bare=rng.random() < 0.3, ties=rng.choice([*TIES]),
-        to_one=rng.choice(["", "used", "written"]),
+        rounds=rng.random() < 0.7, parts=rng.random() < 0.4, constants=rng.random() < 0.4,
+        inverse=rng.random() < 0.3, extra=extra, more=max(extra, rng.choice([0, 0, 0, 1])), bare=rng.random() < 0.3,
+        ties=rng.choice([*TIES]), to_one=rng.choice(["", "used", "written"]),
     )  # fmt: skip
+
+
+def a_decimal_fewer(habit: Habit) -> Habit:
+    """The same at one decimal fewer than is asked for, all of which are written."""
+    return replace(habit, rounds=True, more=-1, extra=-1, bare=False)
 
 
 # A cell
@@ -157,27 +170,36 @@ def work_cell(pattern, figures: list[float], habit: Habit, places: int) -> float
     if pattern.op == "number":
         value, text = float(pattern.args[0]), str(pattern.args[1])
         return _as_printed(value, habit, places) if text.isalpha() else value  # π
-    exactly = replace(habit, parts=False, constants=False)
+    exactly = replace(habit, parts=False, constants=False, inverse=False)
+    if habit.inverse and pattern.op == "over" and _is_worked(pattern.args[1]):
+        dividend, divisor = pattern.args
+        inverse = _as_printed(1 / work_cell(divisor, figures, exactly, places), replace(habit, constants=True), places)
+        return work_cell(dividend, figures, habit, places) * inverse
     values = []
     for argument in _arguments(pattern):
         constant = _is_constant(argument)
         value = work_cell(argument, figures, exactly if constant else habit, places)
         if constant:
-            is_number = argument.op == "number" and not str(argument.args[1]).isalpha()
-            value = value if is_number else _as_printed(value, habit, places)
+            value = _as_printed(value, habit, places) if _is_worked(argument) else value
         elif argument.op != "slot" and habit.parts:
-            value = rounded(value, places + habit.more, habit.ties)
+            value = rounded(value, habit.kept(places), habit.ties)
         values.append(value)
     operation = ARITHMETIC[pattern.args[0].args[0] if pattern.op == "call" else pattern.op]
     if habit.parts and pattern.op == "times":
         for k, value in enumerate(values[1:-1], 1):
-            values[k] = rounded(values[k - 1] * value, places + habit.more, habit.ties)
+            values[k] = rounded(values[k - 1] * value, habit.kept(places), habit.ties)
         return values[-2] * values[-1]
     return operation(*values)
 
 
+def _is_worked(pattern) -> bool:
+    """Whether it is a constant that has to be worked, as √2, or looked up, as π."""
+    return _is_constant(pattern) and (pattern.op != "number" or str(pattern.args[1]).isalpha())
+
+
 def _as_printed(constant: float, habit: Habit, places: int) -> float:
-    return (rounded(constant, places, habit.ties) or constant) if habit.constants else constant
+    fewer = places + min(0, habit.more)
+    return (rounded(constant, max(0, fewer), habit.ties) or constant) if habit.constants else constant
 
 
 # A whole paper
@@ -234,10 +256,12 @@ def _as_array(rows: list[list[str]]) -> np.ndarray:
 
 @dataclass
 class Paper:
-    """What somebody wrote, and what that stands for in later steps; without the steps that they could not work."""
+    """What somebody wrote, and what that stands for in later steps; without the steps that they could not work. `raw`
+    is what their arithmetic gave, of steps that are computed."""
 
     texts: dict[str, list[list[str]]] = field(default_factory=dict)
     used: dict[str, list[list[float]]] = field(default_factory=dict)
+    raw: dict[str, list[list[float]]] = field(default_factory=dict)
 
 
 def write(exercise: Exercise, habit: Habit, slips: Mapping[Place, str] = MappingProxyType({})) -> Paper:
@@ -255,6 +279,14 @@ def write(exercise: Exercise, habit: Habit, slips: Mapping[Place, str] = Mapping
             if id == step.id:
                 texts[i][j], used[i][j] = text, float(text)
         paper.texts[step.id], paper.used[step.id] = texts, used
+    return paper
+
+
+def write_with_a_slip_of_the_pen(exercise: Exercise, habit: Habit, slip: Slip) -> Paper:
+    """All steps worked without a slip, one figure of which is written wrongly."""
+    paper = write(exercise, habit)
+    (id, i, j), text = slip
+    paper.texts[id][i][j] = text
     return paper
 
 
@@ -276,11 +308,13 @@ def _work(exercise, step, paper, habit, to_one, slips):
                     so_far = float(slips[step.id, i, j - 1])
                 pattern, figures = cells[i][1][0], [so_far, figures[-1]]
             raw[i][j] = work_cell(pattern, figures, habit, step.places)
+    paper.raw[step.id] = raw
     texts = [[_written(x, step.places, habit) for x in row] for row in raw]
     used = [[habit.on_paper(x, step.places) for x in row] for row in raw]
     if step.rows_sum_to_one and to_one:
-        rows = [apportioned(row, step.places, habit.ties) for row in raw]
-        texts = [[_bare(text_of_figure(x, step.places), habit) for x in row] for row in rows]
+        places = max(0, step.places + min(0, habit.extra))
+        rows = [apportioned(row, places, habit.ties) for row in raw]
+        texts = [[_bare(text_of_figure(x, places), habit) for x in row] for row in rows]
         used = rows if to_one == "used" else used
     return texts, used
 
@@ -289,7 +323,8 @@ def _copied_from_the_problem(step, habit):
     texts = [[str(text).replace("−", "-").replace("-∞", "-inf") for text in row] for row in _texts_of(step)]
     used = step.values.tolist()
     if step.written is None:
-        used = [[habit.on_paper(x, step.places) for x in row] for row in used]
+        at_least = replace(habit, more=max(0, habit.more))
+        used = [[at_least.on_paper(x, step.places) for x in row] for row in used]
     return texts, used
 
 
@@ -328,7 +363,7 @@ def _chosen_cell(step: Arrange, number: int) -> tuple:
 
 
 def _written(x: float, places: int, habit: Habit) -> str:
-    places += habit.extra
+    places = max(0, places + habit.extra)
     return _bare(text_of_figure(rounded(x, places, habit.ties), places), habit)
 
 
@@ -376,6 +411,21 @@ def _beyond(marking: Marking, place: Place, rng: random.Random) -> str | None:
     ends = [end for end in (math.floor(least / unit - by) if least > -math.inf else None,
                             math.ceil(most / unit + by) if most < math.inf else None) if end is not None]  # fmt: skip
     return text_of_figure(rng.choice(ends) * unit, step.places) if ends else None
+
+
+def off(exercise: Exercise, marking: Marking, paper: Paper, by: int, rng: random.Random) -> Slip | None:
+    """A figure that is so many units off what its writer's arithmetic gave, of any step that was computed and is no
+    choice; whatever the bounds are."""
+    written = [id for id in marking.steps if id in paper.raw and exercise.solution.steps[id].own_decimals != 0]
+    for _ in range(5 if written else 0):
+        id = rng.choice(written)
+        step, raw = marking.steps[id], paper.raw[id]
+        i, j = rng.randrange(len(raw)), rng.randrange(len(raw[0]))
+        if step.verdicts[i, j] and abs(raw[i][j]) < 1e9:
+            unit = 10.0**-step.places
+            return Slip((id, i, j), text_of_figure(rounded(raw[i][j] + rng.choice([-by, by]) * unit, step.places),
+                                                   step.places))  # fmt: skip
+    return None
 
 
 def _chooses(exercise: Exercise, id: str) -> bool:
@@ -465,27 +515,36 @@ def left_out(exercise: Exercise, rng: random.Random) -> set[str]:
 
 @dataclass
 class Report:
-    """What became of some trials: how many figures had each verdict, how many slips were made, and what went wrong."""
+    """What became of some trials: how many figures had each verdict, how many slips were made, what went wrong; and how
+    many slips of so many units were made, and told."""
 
     verdicts: Counter[str] = field(default_factory=Counter)
     slips: int = 0
     wrong: list[str] = field(default_factory=list)
+    off: Counter[int] = field(default_factory=Counter)
+    told: Counter[int] = field(default_factory=Counter)
 
-    def expect(self, exercise: Exercise, habit: Habit, marking: Marking, slips: Collection[Slip]) -> None:
-        """That these slips are told, and no other."""
+    def expect(
+        self, exercise: Exercise, habit: Habit, marking: Marking, slips: Collection[Slip],
+        others: Collection[str] = (CORRECT, FOLLOWS), of_0: Collection[str] = (),
+    ) -> None:  # fmt: skip
+        """That these slips are told, and all else has one of some other verdicts; a written 0 may have more."""
         self.verdicts.update(marking.counts)
         self.slips += len(slips)
         places = {slip.place for slip in slips}
-        found = {(each.step, each.row, each.column): each for each in marking.figures if each.verdict == SLIP}
-        for place in found.keys() ^ places:
-            id, i, j = place
-            step = marking.steps[id]
-            what = "is no slip" if place in found else f"is a slip, and is {step.verdicts[i, j]}"
-            low, value, high = (each[i, j] for each in step.follows)
-            self.wrong.append(
-                f"{exercise}, {habit}: {id}[{i},{j}] {step.written[i, j].text} {what}; exact {step.exact[i, j]:.8g}, "
-                f"follows {value:.8g} in {low:.8g}..{high:.8g}; slips {[*slips]}"
-            )
+        for each in marking.figures:
+            place = each.step, each.row, each.column
+            expected = (SLIP,) if place in places else (*others, *(of_0 if each.written.value == 0 else ()))
+            if each.verdict not in expected:
+                low, value, high = (x[place[1:]] for x in marking.steps[each.step].follows)
+                self.wrong.append(
+                    f"{exercise}, {habit}: {each.step}[{each.row},{each.column}] {each.written.text} is told "
+                    f"{each.verdict}, not {' or '.join(expected)}; exact {each.exact:.8g}, "
+                    f"follows {value:.8g} in {low:.8g}..{high:.8g}; slips {[*slips]}"
+                )
+
+
+Trial = Callable[[Exercise, random.Random, Report], None]
 
 
 def honest(exercise: Exercise, rng: random.Random, report: Report) -> None:
@@ -493,7 +552,23 @@ def honest(exercise: Exercise, rng: random.Random, report: Report) -> None:
     report.expect(exercise, habit, exercise.mark(write(exercise, habit), left_out(exercise, rng)), [])
 
 
-def slipping(exercise: Exercise, rng: random.Random, report: Report, count: int) -> None:
+def shorter(exercise: Exercise, rng: random.Random, report: Report) -> None:
+    """A decimal fewer in every step: all are written, or weights and results. Some 0.0 is a slip: it says nothing of
+    0.04, and is not imprecise."""
+    habit = a_decimal_fewer(some_habit(rng))
+    paper = write(exercise, habit)
+    for without in ((), exercise.solution.steps.keys() - weights_and_results(exercise)):
+        report.expect(exercise, habit, exercise.mark(paper, without), [], (CORRECT, FOLLOWS, IMPRECISE), [SLIP])
+
+
+def weights_and_results(exercise: Exercise) -> set[str]:
+    """The steps whose rows add up to 1, and those that no other is worked from."""
+    steps = exercise.solution.steps
+    used = {operand.id for step in steps.values() for operand in step.operands}
+    return {id for id, step in steps.items() if step.rows_sum_to_one or id not in used}
+
+
+def slipping(exercise: Exercise, rng: random.Random, report: Report, count: int = 1) -> None:
     """One slip, or two: each beyond what follows from the figures before it, those with the first slip among them."""
     habit, without = some_habit(rng), left_out(exercise, rng)
     slips: list[Slip] = []
@@ -510,18 +585,62 @@ def slipping(exercise: Exercise, rng: random.Random, report: Report, count: int)
         report.expect(exercise, habit, marking, slips)
 
 
-def run(figures: int, start: int, slips: int = 0, each: int = 4) -> Report:
-    """Trials of students who make so many slips, until so many figures are marked."""
+def slipping_twice(exercise: Exercise, rng: random.Random, report: Report) -> None:
+    slipping(exercise, rng, report, 2)
+
+
+def slip_of_the_pen(exercise: Exercise, rng: random.Random, report: Report) -> None:
+    """A figure that is written wrongly, where the right one is used."""
+    habit, without = some_habit(rng), left_out(exercise, rng)
+    slip = some_slip(exercise, exercise.mark(write(exercise, habit), without), rng)
+    if slip is not None:
+        paper = write_with_a_slip_of_the_pen(exercise, habit, slip)
+        report.expect(exercise, habit, exercise.mark(paper, without), [slip])
+
+
+OFF = (5, 10, 50)  # units
+
+
+def slipping_by_some_units(exercise: Exercise, rng: random.Random, report: Report, times: int = 1) -> None:
+    """A figure that is so many units off what its writer would have had, used as it is written or of the pen: told or
+    not, for bounds have a width; where it is told, nothing else is."""
+    habit = some_habit(rng)
+    right = write(exercise, habit)
+    marking = exercise.mark(right)
+    for by in OFF * times:
+        slip = off(exercise, marking, right, by, rng)
+        if slip is None:
+            return
+        of_the_pen = rng.random() < 0.5
+        paper = (write_with_a_slip_of_the_pen(exercise, habit, slip) if of_the_pen
+                 else write(exercise, habit, dict([slip])))  # fmt: skip
+        marked = exercise.mark(paper)
+        (id, i, j), _ = slip
+        report.off[by] += 1
+        if marked.steps[id].verdicts[i, j] == SLIP:
+            report.told[by] += 1
+            report.expect(exercise, habit, marked, [slip])
+
+
+TRIALS: dict[str, Trial] = {
+    "honest": honest,
+    "a decimal fewer": shorter,
+    "one slip": slipping,
+    "two slips": slipping_twice,
+    "slip of the pen": slip_of_the_pen,
+    "off by some units": slipping_by_some_units,
+}
+
+
+def run(figures: int, start: int, trial: Trial = honest, each: int = 4) -> Report:
+    """Trials of one sort, until so many figures are marked."""
     rng, report = random.Random(start), Report()
     while True:
         for exercise in exercises(each, start):
             shown = shown_somehow(exercise, rng)
             if shown is None:
                 continue
-            if slips:
-                slipping(shown, rng, report, slips)
-            else:
-                honest(shown, rng, report)
+            trial(shown, rng, report)
             if report.verdicts.total() >= figures:
                 return report
         start += 1
@@ -531,11 +650,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Mark simulated students.")
     parser.add_argument("--figures", type=int, default=100_000, help="how many of each sort of students")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--sort", choices=TRIALS, action="append", help="students of this sort alone")
     said = parser.parse_args()
-    for slips, who in enumerate(("honest", "one slip", "two slips")):
-        report = run(said.figures, said.seed, slips)
+    for who in said.sort or TRIALS:
+        report = run(said.figures, said.seed, TRIALS[who])
         verdicts = ", ".join(f"{count} {verdict}" for verdict, count in report.verdicts.items() if count)
-        print(f"{who}: {verdicts}; {report.slips} slips were made, {len(report.wrong)} verdicts are wrong", flush=True)
+        print(
+            f"{who}, seed {said.seed}: {report.verdicts.total()} figures: {verdicts}; {report.slips} slips were made, "
+            f"{len(report.wrong)} verdicts are wrong",
+            flush=True,
+        )
+        for by, count in report.off.items():
+            print(f"   off by {by} units: {report.told[by]} of {count} were told", flush=True)
         for line in report.wrong:
             print("  ", line, flush=True)
 

@@ -178,12 +178,17 @@ def test_a_whole_figure_that_nobody_has_otherwise_stays_alone():
 # And they are no wider than that
 
 
+# By how many units figures are off: the share of them that pass, about a fifth more than do.
+WRITTEN, ALONE = WAYS
+LET_THROUGH = {WRITTEN: {5: 0.006, 10: 0.003, 50: 0}, ALONE: {5: 0.36, 10: 0.29, 50: 0.19}}
+
+
 def test_few_wrong_figures_pass():
-    """Of figures that are off by 10 or 50 units: see benchmarks/bounds.py for each step of every problem."""
+    """See benchmarks/bounds.py for each step of every problem."""
     names = ("abc", "abc-block", "two-heads", "i-love-you", "experts", "decoder-layer", "swiglu", "output", "rotary")
-    let, tried = table([each for each in shipped() if each.name in names], 3, [10, 50])
-    share = {(way, by): let["", way, by] / tried["", way, by] for way in WAYS for by in (10, 50)}
-    assert tried["", WAYS[0], 10] > 1000
-    assert share[WAYS[0], 10] < 0.01 and share[WAYS[0], 50] == 0
-    assert share[WAYS[1], 10] < 0.4 and share[WAYS[1], 50] < 0.25  # nothing else is written: much may have been rounded
-    assert let["A", WAYS[0], 10] == let["O", WAYS[0], 10] == 0
+    let, tried = table([each for each in shipped() if each.name in names], 3, [5, 10, 50])
+    assert tried["", WRITTEN, 10] > 1000
+    for way, most in LET_THROUGH.items():
+        for by, share in most.items():
+            assert let["", way, by] <= share * tried["", way, by], (way, by, let["", way, by] / tried["", way, by])
+    assert let["A", WRITTEN, 10] == let["O", WRITTEN, 10] == 0

@@ -29,7 +29,8 @@ FAULTS = frozenset({SLIP, IMPRECISE, BLANK, INVALID})
 @dataclass(frozen=True, eq=False)
 class Marked:
     """A step whose figures were written, all n × m: each with its verdict ("" where nothing was asked), the exact
-    figure, and what follows from the figures before it: nothing but arithmetic (`value`), and where it may lie.
+    figure, and what follows from the figures before it: nothing but arithmetic (`value`), and where it may lie;
+    `as_meant` is the same where slips before it were of the pen alone.
 
     `from_slips` are the figures that follow from a slip before them, and from nothing else; `places` the decimals that
     were asked for.
@@ -40,6 +41,7 @@ class Marked:
     verdicts: NDArray[np.object_]  # of str
     exact: Floats
     follows: Bounds
+    as_meant: Bounds
     from_slips: Flags
     places: int
 
@@ -129,12 +131,14 @@ def marked(solution: Solution, answers: Answers, rule: Rule, places: Mapping[str
                 each.leave_out(step)
             continue
         marked = steps[id] = _step(step, solution, written, standing, meant, shorter)
-        stand = _stand(marked, standing.instead(step), rule)
+        stand = _stand(marked, (marked.follows, marked.as_meant), standing.instead(step), rule)
         slips = marked.verdicts == SLIP
         if slips.any() and meant is standing:
             meant = standing.copy()
         if meant is not standing:
-            meant.put(id, chosen(slips | marked.from_slips, meant.instead(step), stand))
+            instead = meant.instead(step)
+            stand_meant = _stand(marked, (marked.as_meant, marked.follows), instead, rule)
+            meant.put(id, chosen(slips | marked.from_slips, instead, stand_meant))
         standing.put(id, stand)
         shorter.put(id, stand)
     return Marking(answers.name, solution, steps, standing.bounds, {})
@@ -163,8 +167,8 @@ def _step(
         own = chosen(~np.isnan(values), Bounds(values - half, values, values + half), follows)
         following |= within(judged, step.running_bounds(standing.operands(step), own, asked), half)
     short = (decimals == asked - 1) & (values != 0)
-    near_intended = within(values, exactly(exact), 10 * half) | within(values, as_meant, 10 * half)
-    near = near_intended | within(values, shorter.follows(step), 10 * half)
+    near_intended = within(values, exactly(exact), 10 * half) | follow(step, written, as_meant, asked - 1, rule)
+    near = near_intended | follow(step, written, shorter.follows(step), asked - 1, rule)
     verdicts = np.full(step.shape, "", dtype=object)
     verdicts[[[each is not None and each.is_blank for each in row] for row in written]] = BLANK
     verdicts[[[each is not None and each.is_invalid for each in row] for row in written]] = INVALID
@@ -174,7 +178,7 @@ def _step(
         verdicts[is_given & where] = verdict
     from_slips = ((verdicts == FOLLOWS) & ~intended) | ((verdicts == IMPRECISE) & ~near_intended)
     from_slips &= (verdicts == SLIP).any(axis=1, keepdims=True) | (meant is not standing)
-    return Marked(step, written, verdicts, exact, follows, from_slips, asked)
+    return Marked(step, written, verdicts, exact, follows, as_meant, from_slips, asked)
 
 
 def _in_full_precision(solution: Solution, step: Step) -> Step:
@@ -183,26 +187,31 @@ def _in_full_precision(solution: Solution, step: Step) -> Step:
     return exact if exact.shape == step.shape else step
 
 
-def _stand(marked: Marked, instead: Bounds, rule: Rule) -> Bounds:
+def _stand(marked: Marked, origins: tuple[Bounds, Bounds], instead: Bounds, rule: Rule) -> Bounds:
     """What stands for a written step in the steps after it, and something `instead` where nothing was written: the
     figures as they were written; or, of one that is right or follows, what it was rounded from, which is the exact
-    figure or lies where that follows; of a slip, whatever rounds to it."""
-    step, asked, follows = marked.step, marked.places, marked.follows
+    figure or lies where that follows, by the first of two `origins` that it follows from; of others, whatever rounds to
+    it."""
+    step, asked = marked.step, marked.places
+    follows_first, follows_other = (follow(step, marked.written, each, asked, rule) for each in origins)
+    follows = chosen(follows_first, *origins)
     values, decimals = values_of(marked.written)
-    half = 0.5 * 10.0 ** -np.where(marked.verdicts == IMPRECISE, decimals, np.maximum(decimals, asked))
+    short = marked.verdicts == IMPRECISE
+    half = 0.5 * 10.0 ** -np.where(short, decimals, np.maximum(decimals, asked))
     is_choice = (decimals == 0) & (step.own_decimals == 0) | np.isinf(values)  # an id; what is hidden
     half = np.where(is_choice, 0.0, half)
     # Somebody may keep one decimal more; a weight that was made to add up to 1 may be used as it was before, rounded.
     unit = moved(step, follows, asked, rule)
     more = np.where(unit > 0, 0.5, 0.05) * 10.0**-asked
+    wide = half + np.where(short, moved(step, follows, asked - 1, rule), 0.0)
     is_right = marked.verdicts == CORRECT
     from_ = np.where(is_right, np.minimum(follows.low, marked.exact), follows.low) - more
     to = np.where(is_right, np.maximum(follows.high, marked.exact), follows.high) + more
-    known = np.isin(marked.verdicts, [CORRECT, FOLLOWS])
+    known = is_right | ((marked.verdicts == FOLLOWS) & (follows_first | follows_other))
     with np.errstate(invalid="ignore", over="ignore"):
         alone = (follows.low == follows.high) & (np.abs(values - follows.value) <= TIE * half)  # nobody rounds it
-        low = np.where(known, np.minimum(values, np.clip(from_, values - half - unit, None)), values - half)
-        high = np.where(known, np.maximum(values, np.clip(to, None, values + half + unit)), values + half)
+        low = np.where(known, np.minimum(values, np.clip(from_, values - half - unit, None)), values - wide)
+        high = np.where(known, np.maximum(values, np.clip(to, None, values + half + unit)), values + wide)
     shown = as_shown(values, decimals, asked)  # √2 may have been used as 1.414
     own = Bounds(np.minimum(low, shown), values, np.maximum(high, shown))
     return chosen(~np.isnan(values), chosen(alone, exactly(values), own), instead)
