@@ -57,7 +57,7 @@ def run(tmp_path: Path, environment: dict[str, str]) -> Run:
 
 @pytest.mark.parametrize("script", SHELL, ids=lambda script: script.splitlines()[0][:40])
 def test_each_shell_example_runs(script: str, run: Run) -> None:
-    result = run(script)
+    result = run(script.replace("problems/*.yaml", "problems/a*.yaml"))  # all of them take a minute
     assert result.returncode == 0, result.stderr
     assert result.stderr == ""
     assert result.stdout or "--output" in script

@@ -67,7 +67,7 @@ def test_nobody_is_told_slip_for_rounding_or_not(seed):
 def test_nobody_is_told_slip_for_a_decimal_fewer_everywhere(seed):
     report = run(4000, 1000 * seed + 5, TRIALS["a decimal fewer"], each=1)
     assert not report.wrong, "\n".join(report.wrong[:5])
-    assert report.verdicts[IMPRECISE] > 100
+    assert report.verdicts[IMPRECISE] > 60
 
 
 @pytest.mark.parametrize("seed", range(1, 3))
@@ -91,7 +91,7 @@ def test_slips_of_some_units_are_told_wherever_the_bounds_are():
             slipping_by_some_units(shown, rng, report, times=2)
     assert not report.wrong, "\n".join(report.wrong[:5])
     for by in OFF:
-        assert report.off[by] > 100 and report.told[by] >= TOLD[by] * report.off[by], (by, report.told, report.off)
+        assert report.off[by] > 60 and report.told[by] >= TOLD[by] * report.off[by], (by, report.told, report.off)
 
 
 # What simulated students once found, each by name
