@@ -63,7 +63,7 @@ class Working(NamedTuple):
         return float(expr.evaluate(self.pattern, [figures(step)[row, column] for step, row, column in self.cells]))
 
 
-@dataclass(eq=False, kw_only=True)
+@dataclass(eq=False, kw_only=True, repr=False)
 class Step:
     """One named matrix of a solution, n × m.
 
@@ -82,6 +82,10 @@ class Step:
     places: int = 3
     rows_sum_to_one: bool = False
     decimals: int | None = None  # how many decimals hold every figure whole; None: they may be no decimals
+
+    def __repr__(self) -> str:
+        # Not its operands, which have operands of their own.
+        return f"{type(self).__name__}({self.id})"
 
     @property
     def kind(self) -> str:

@@ -18,7 +18,7 @@ from attncalc.steps.base import Cell, Numbers, Step, Work, Working
 _BY_HAND = 2**20  # products; beyond it nobody follows a matrix product figure by figure, and BLAS may sum as it likes
 
 
-@dataclass(eq=False, kw_only=True)
+@dataclass(eq=False, kw_only=True, repr=False)
 class _Computed(Step):
     """A step whose cells follow one expression: the law, with an array of figures for each of its slots."""
 
@@ -63,7 +63,7 @@ class _Computed(Step):
         return Working(self._law(), tuple(self._cell(int(numbers[i, j])) for numbers in self._cells))
 
 
-@dataclass(eq=False, kw_only=True)
+@dataclass(eq=False, kw_only=True, repr=False)
 class Map(_Computed):
     """An expression of the cells at the same place; an operand of one row or one column serves all of them.
 
@@ -134,7 +134,7 @@ FOLDS: Mapping[str, Fold] = {
 }
 
 
-@dataclass(eq=False, kw_only=True)
+@dataclass(eq=False, kw_only=True, repr=False)
 class Reduce(_Computed):
     """A fold of figures into one: `over` each row, n × 1; each column, 1 × m; or the start of each row up to each of
     its cells, n × m (sum, product, max: what is folded so far, with the next figure, gives the next)."""
@@ -207,7 +207,7 @@ def _beside(columns: Sequence[Bounds]) -> Bounds:
     return Bounds(*(np.concatenate(each, axis=1) for each in zip(*columns, strict=True)))
 
 
-@dataclass(eq=False, kw_only=True)
+@dataclass(eq=False, kw_only=True, repr=False)
 class Contract(_Computed):
     """A product of matrices: cell i, j is the sum over k of a[i,k] × b[k,j]."""
 
@@ -242,7 +242,7 @@ class Contract(_Computed):
         return expr.dot(a.symbol, b.symbol)
 
 
-@dataclass(eq=False, kw_only=True)
+@dataclass(eq=False, kw_only=True, repr=False)
 class Pair(_Computed):
     """Each row of one matrix with each row of another: cell i, j is the sum over k of the `term` of a[i,k], b[j,k] and,
     where there is a third operand, a single row, c[k]."""

@@ -19,7 +19,7 @@ from attncalc.steps.base import Matrix, Numbers, Step, Work, Working
 FILL, ONE = -1, -2  # the numbers of cells that are no operand's: the fill of a step, and 1
 
 
-@dataclass(eq=False, kw_only=True)
+@dataclass(eq=False, kw_only=True, repr=False)
 class Given(Step):
     """What the problem says: inputs, weights, masks."""
 
@@ -48,7 +48,7 @@ class Given(Step):
         return None if self.written is None else decimals_of(self.written)
 
 
-@dataclass(eq=False, kw_only=True)
+@dataclass(eq=False, kw_only=True, repr=False)
 class Arrange(Step):
     """Cells copied from named cells of the operands, or a fill: transpose, split, concat, lookup, choice.
 
