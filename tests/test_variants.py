@@ -339,7 +339,7 @@ def test_every_problem_can_be_drawn_from_or_says_why_not(path: Path, monkeypatch
     except ProblemError as error:
         assert error.what == "there is nothing to draw"
     except UsageError as error:
-        assert error.hint == "draw from more numbers, or ask for fewer figures or decimals"
+        assert error.hint == "draw from more numbers, or ask for less: --level 1, fewer decimals"
     else:
         assert variant.solution.steps.keys() == solve(load_template(path).problem).steps.keys()
 
