@@ -9,14 +9,15 @@ from collections.abc import Generator
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 settings.register_profile(
-    "gate", derandomize=True, deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow]
-)
+    "gate", derandomize=True, deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow],
+    phases=[Phase.explicit, Phase.generate],  # a failing example is shown as it was found: a smaller one takes minutes
+)  # fmt: skip
 settings.register_profile("search", deadline=None, max_examples=5000, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("gate")  # pytest --hypothesis-profile=search looks further, elsewhere each time
 
