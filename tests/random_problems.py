@@ -100,7 +100,7 @@ def masks(draw, n, m, heads=1, on_weights=False):
             said["past"] = str(mask["past"])
         else:
             mask["align"] = said["align"] = place
-    for part in {"keep", "hide", "add"} & parts:
+    for part in (each for each in ("keep", "hide", "add") if each in parts):
         several = draw(st.integers(0, 2)) > 0 and heads > 1
         drawn = [draw(_mask_matrix(part, n, m, on_weights)) for _ in range(heads if several else 1)]
         mask[part] = [plain for plain, _ in drawn] if several else drawn[0][0]
