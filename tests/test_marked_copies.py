@@ -12,6 +12,7 @@ from random_problems import cases
 from random_transformers import problems, text_of
 
 from attncalc import mark, parse, rounding, solve
+from attncalc.errors import ProblemError
 from attncalc.marking import Marking
 from attncalc.problem import Problem
 
@@ -53,7 +54,11 @@ def students(problem: Problem) -> list[dict[str, list[list[str]]]]:
     found = []
     for how in ("exact", "carried"):
         own = problem.with_show(rounding=how)
-        found.append({id: rounding.shown(step, own.show.rule).tolist() for id, step in solve(own).steps.items()})
+        try:
+            steps = solve(own).steps
+        except ProblemError:  # carried, a figure may be rounded to 0 that has no logarithm
+            continue
+        found.append({id: rounding.shown(step, own.show.rule).tolist() for id, step in steps.items()})
     return found
 
 
