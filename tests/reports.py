@@ -6,7 +6,8 @@ from pathlib import Path
 
 from attncalc import load, solve
 from attncalc.blocks import Document
-from attncalc.layout.report import lay_out_class, lay_out_report
+from attncalc.layout.class_report import lay_out_class
+from attncalc.layout.report import lay_out_report
 from attncalc.marking import Marking, mark_answers
 from attncalc.marking.answers import read_answers
 from attncalc.marking.marks import Score, scores

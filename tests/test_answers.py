@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attncalc.errors import AttncalcError, ProblemError, UsageError
-from attncalc.marking.answers import answers_of, class_of, published, read_answers, student_of, template
+from attncalc.marking.answers import answers_of, published, read_answers, template
+from attncalc.marking.students import class_of, student_of
 from attncalc.marking.written import written
 from attncalc.mechanisms import solve
 from attncalc.problem import load, parse

@@ -155,6 +155,7 @@ def _answers(
     from attncalc import problem as problems
     from attncalc.errors import UsageError
     from attncalc.marking import answers as reading
+    from attncalc.marking.students import class_of
 
     if len(steps) > 1:
         raise UsageError("--step names the one step that rows are of", "give one, or a file of YAML for several")
@@ -167,7 +168,7 @@ def _answers(
     if paths.count("-") + (problem.name == "<stdin>") > 1:
         raise UsageError("standard input can be read once", "give a file for the rest")
     found = []
-    for student, path in reading.class_of(paths):
+    for student, path in class_of(paths):
         name = "<stdin>" if str(path) == "-" else str(path)
         each = reading.read_answers(
             problems.read(str(path)), name, solution, step=steps[0] if steps else None, decimal_comma=decimal_comma,
@@ -205,7 +206,8 @@ def _page(
 ) -> str:  # fmt: skip
     from attncalc import formats
     from attncalc.formats import report as for_scripts
-    from attncalc.layout.report import Report, lay_out_class, lay_out_report
+    from attncalc.layout.class_report import lay_out_class
+    from attncalc.layout.report import Report, lay_out_report
 
     if format in ("json", "csv"):
         rows = [(marking, scores, Report(marking, problem.show, lang).working) for marking, scores in marked]

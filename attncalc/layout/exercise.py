@@ -152,7 +152,7 @@ class _Question:
         if any(map(self.is_dashed, self.steps)):
             yield say("sheet.dash")
         for step in self.steps:
-            yield Section(self.heading(step), f"ask-{step.id}", tuple(self.ask(step, law=laws is None)))
+            yield Section(self.page.called(step), f"ask-{step.id}", tuple(self.ask(step, law=laws is None)))
 
     def shapes(self) -> Iterator[Block]:
         """The answers to the shapes that are asked for."""
@@ -177,12 +177,6 @@ class _Question:
 
     def is_dashed(self, step: Step) -> bool:
         return bool((self.hidden.rest[step.id] & ~self.hidden.asked[step.id]).any())
-
-    def heading(self, step: Step) -> Prose:
-        symbol = step.symbol
-        if symbol.op == "name" and symbol.args[0] == step.id:
-            return Prose((Math(symbol),))
-        return self.say("report.symbol", symbol=Math(symbol), id=Token(step.id))
 
     def ask(self, step: Step, *, law: bool) -> Iterator[Block]:
         """A grid to fill in, or room; above it the formula of the step, and below it the rows that are worked."""

@@ -169,6 +169,13 @@ class Page:
         joint = "," if max(indices) > 8 else ""
         return compose("sub", Math(small(symbol)), figure(joint.join(map(self.count, indices))))
 
+    def called(self, step: Step) -> Prose:
+        """S; with its id, where it is not called so: Q⁽²⁾ (head2.Q)."""
+        symbol = step.symbol
+        if symbol.op == "name" and symbol.args[0] == step.id:
+            return Prose((Math(symbol),))
+        return self.say("report.symbol", symbol=Math(symbol), id=Token(step.id))
+
     def labels(self, axis: Axis | None) -> tuple[str, ...] | None:
         """The labels of an axis as they are shown; what is blank is put in quotes."""
         if axis is None or axis.labels is None:

@@ -6,17 +6,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from attncalc import rounding
 from attncalc.blocks import Block, Document, Formula, Items, Math, Prose, Section, Table, Token, Work, compose
 from attncalc.layout.page import Page
 from attncalc.marking import Figure, Marked, Marking
 from attncalc.marking.degenerate import degenerate
 from attncalc.marking.marks import Score, as_text, total
-from attncalc.marking.verdicts import BLANK, CORRECT, FOLLOWS, IMPRECISE, INVALID, SLIP, VERDICTS
+from attncalc.marking.verdicts import BLANK, CORRECT, FOLLOWS, IMPRECISE, INVALID, SLIP
 from attncalc.marking.working import as_written
 from attncalc.marking.written import LONGEST
 from attncalc.show import Show
-from attncalc.steps import Arrange, Axis, Step
+from attncalc.steps import Axis, Step
 from attncalc.wording import Wording
 
 SIGNS: Mapping[str, str] = {CORRECT: "✓", FOLLOWS: "→", IMPRECISE: "≈", SLIP: "✗", BLANK: "_", INVALID: "?", "": "·"}
@@ -76,7 +75,7 @@ def _first_slip(report: Report) -> Iterator[Block]:
         return
     source = "worked" if marking.solution.steps[first.step].operands else "given"
     yield say(
-        f"report.first_slip.{source}", step=_symbol(report, first.step), place=_place(report, first),
+        f"report.first_slip.{source}", step=symbol_of(report, first.step), place=_place(report, first),
         written=Token(first.written.text),
     )  # fmt: skip
     yield Formula((report.working(first),))
@@ -106,13 +105,13 @@ def _counts(report: Report) -> Block:
 def _marks(report: Report, scores: Sequence[Score]) -> Block:
     say = report.say
     rows = [
-        (_symbol(report, score.step), Prose((f"{as_text(score.earned)}/{score.figures}",)),
-         _number(score.given), _number(score.worth))
+        (symbol_of(report, score.step), Prose((f"{as_text(score.earned)}/{score.figures}",)),
+         number(score.given), number(score.worth))
         for score in scores
     ]  # fmt: skip
     given, worth = total(scores)
     head = tuple(say(f"report.columns.{name}") for name in ("step", "counted", "marks", "of"))
-    return Table(head, (*rows, (say("report.total"), Prose(()), _number(given), _number(worth))))
+    return Table(head, (*rows, (say("report.total"), Prose(()), number(given), number(worth))))
 
 
 def _left_out(report: Report) -> list[Block]:
@@ -120,11 +119,11 @@ def _left_out(report: Report) -> list[Block]:
     say, marking = report.say, report.marking
     left = [
         step for id, step in marking.solution.steps.items()
-        if id not in marking.steps and step.operands and not (isinstance(step, Arrange) and not step.choosers)
+        if id not in marking.steps and step.is_worked
     ]  # fmt: skip
     if not left or not marking.steps:
         return []
-    return [say("report.left_out", steps=_listed(report, [_symbol(report, step.id) for step in left]))]
+    return [say("report.left_out", steps=_listed(report, [symbol_of(report, step.id) for step in left]))]
 
 
 def _step(report: Report, id: str, marked: Marked) -> Section:
@@ -138,14 +137,14 @@ def _step(report: Report, id: str, marked: Marked) -> Section:
     if notes:
         blocks.append(Items(tuple(notes)))
     right = sum(each.verdict in (CORRECT, FOLLOWS) for each in figures)
-    title = report.say("report.step", step=_symbol(report, id), right=right, figures=len(figures))
+    title = report.say("report.step", step=symbol_of(report, id), right=right, figures=len(figures))
     return Section(title, f"step-{id}", tuple(blocks), minor=True)
 
 
 def _table(report: Report, marked: Marked) -> Table:
     step = marked.step
     n, m = step.shape
-    head = (_symbol(report, step.id), *(_header(report, step.columns, j) for j in range(m)))
+    head = (symbol_of(report, step.id), *(_header(report, step.columns, j) for j in range(m)))
     rows = [
         (_header(report, step.rows, i), *(_cell(marked.written[i, j], marked.verdicts[i, j]) for j in range(m)))
         for i in range(n)
@@ -193,7 +192,7 @@ def _slips_by_method(marking: Marking, id: str) -> dict[str, list[Figure]]:
 
 def _method(report: Report, method: str, slips: Sequence[Figure]) -> Prose:
     """S[1,2] and 7 more, as if .."""
-    figures = _listed(report, [_indexed(report, each) for each in slips], most=1)
+    figures = _listed(report, [indexed(report, each) for each in slips], most=1)
     return report.say("report.method", figures=figures, method=report.say(f"methods.{method}"))
 
 
@@ -222,7 +221,7 @@ def _invalid(report: Report, figures: Sequence[Figure]) -> Iterator[Prose]:
     say, found = report.say, [each for each in figures if each.verdict == INVALID]
     if not found:
         return
-    names = [say("report.notes.written", figure=_indexed(report, each), written=_short(each)) for each in found]
+    names = [say("report.notes.written", figure=indexed(report, each), written=_short(each)) for each in found]
     first = {each.written.why: each for each in reversed(found)}
     reasons = [say(f"report.why.{why}", written=_short(first[why]), most=LONGEST) for why in reversed(first)]
     yield say("report.notes.invalid", figures=_listed(report, names), why=say.joined(reasons, "list.semicolon"))
@@ -241,17 +240,13 @@ def _degenerate(report: Report, id: str) -> Iterator[Prose]:
     say = report.say
     for found in degenerate(report.marking, id):
         rows = say.enumeration([Prose((report.page.count(i),)) for i in found.rows])
-        later = _listed(report, [_symbol(report, each) for each in found.later])
-        number = "one" if len(found.rows) == 1 else "many"
-        yield say(f"report.degenerate.{found.kind}.{number}", step=_symbol(report, id), rows=rows, later=later)
+        later = _listed(report, [symbol_of(report, each) for each in found.later])
+        count = "one" if len(found.rows) == 1 else "many"
+        yield say(f"report.degenerate.{found.kind}.{count}", step=symbol_of(report, id), rows=rows, later=later)
 
 
-def _symbol(report: Report, id: str) -> Prose:
-    """S; with its id, where it is not called so: Q⁽²⁾ (head2.Q)."""
-    symbol = report.marking.solution.steps[id].symbol
-    if symbol.op == "name" and symbol.args[0] == id:
-        return Prose((Math(symbol),))
-    return report.say("report.symbol", symbol=Math(symbol), id=Token(id))
+def symbol_of(report: Report, id: str) -> Prose:
+    return report.page.called(report.marking.solution.steps[id])
 
 
 def _place(report: Report, found: Figure) -> Prose:
@@ -261,14 +256,14 @@ def _place(report: Report, found: Figure) -> Prose:
     return report.say.joined([row, column])
 
 
-def _indexed(report: Report, found: Figure) -> Prose:
+def indexed(report: Report, found: Figure) -> Prose:
     symbol = report.marking.solution.steps[found.step].symbol
     return Prose((report.page.place(symbol, found.row, found.column),))
 
 
 def _places(report: Report, figures: Iterable[Figure]) -> Prose:
     """S[1,2], S[1,3] and so on."""
-    return _listed(report, [_indexed(report, each) for each in figures])
+    return _listed(report, [indexed(report, each) for each in figures])
 
 
 def _listed(report: Report, names: Sequence[Prose], most: int = MOST_NAMED) -> Prose:
@@ -278,67 +273,5 @@ def _listed(report: Report, names: Sequence[Prose], most: int = MOST_NAMED) -> P
     return report.say("report.and_more", figures=listed, n=more) if more > 0 else listed
 
 
-def _number(value: Fraction) -> Prose:
+def number(value: Fraction) -> Prose:
     return Prose((as_text(value),))
-
-
-def lay_out_class(
-    students: Sequence[tuple[Marking, Sequence[Score]]], show: Show, lang: str, *, title: str | None, kind: str
-) -> Document:
-    """The page of a class: a line for each who handed in, and one for each step."""
-    say = Wording(lang)
-    problem = Prose((title,)) if title else say(f"title.{kind}")
-    reports = [Report(marking, show, lang) for marking, _ in students]
-    firsts = (marking.first_slip for marking, _ in students)
-    methods = list(dict.fromkeys(first.method for first in firsts if first and first.method))
-    legend = say.joined([Prose((SIGNS[verdict], " ", *say(f"report.verdicts.{verdict}.name").parts))
-                         for verdict in VERDICTS])  # fmt: skip
-    means = [say("report.class.means", n=k + 1, method=say(f"methods.{each}")) for k, each in enumerate(methods)]
-    blocks: list[Block] = [_students(reports, [scores for _, scores in students], methods)]
-    blocks.append(Items((legend, *means, *_of_all(say, [scores for _, scores in students]))))
-    blocks.append(Section(say("report.sections.class"), "by-step", (_steps_of_class(reports),)))
-    return Document(say("report.class.title", problem=problem), lang, tuple(blocks), colon=say.text("colon"))
-
-
-def _students(reports: Sequence[Report], scores: Sequence[Sequence[Score]], methods: Sequence[str]) -> Table:
-    """A line for each: how many figures have each verdict, the first slip and the number of its method, the marks."""
-    say, with_marks = reports[0].say, any(scores)
-    names = ["first_slip", *(["method"] if methods else []), *(["marks", "out_of"] if with_marks else [])]
-    head = (say("report.class.name"), *(Prose((SIGNS[verdict],)) for verdict in VERDICTS),
-            *(say(f"report.class.{name}") for name in names))  # fmt: skip
-    rows = []
-    for report, earned in zip(reports, scores, strict=True):
-        first = report.marking.first_slip
-        row = [Prose((Token(report.marking.name),)), *(Prose((str(n),)) for n in report.marking.counts.values())]
-        row.append(_indexed(report, first) if first else Prose(("–",)))
-        if methods:
-            row.append(Prose((str(methods.index(first.method) + 1) if first and first.method else "–",)))
-        if with_marks:
-            row += map(_number, total(earned))
-        rows.append(tuple(row))
-    return Table(head, tuple(rows))
-
-
-def _of_all(say: Wording, scores: Sequence[Sequence[Score]]) -> Iterator[Prose]:
-    """The mean and the highest marks."""
-    if any(scores):
-        given, (worth, *_) = zip(*map(total, scores), strict=True)
-        mean, highest = sum(given, Fraction(0)) / len(given), max(given)
-        yield say("report.class.of_all", mean=_number(mean), highest=_number(highest), worth=_number(worth))
-
-
-def _steps_of_class(reports: Sequence[Report]) -> Table:
-    """Of each step that somebody wrote, how many figures were asked for, who slipped there, and how many are right."""
-    say = reports[0].say
-    rows = []
-    for id in reports[0].marking.solution.steps:
-        verdicts = [report.marking.steps[id].verdicts for report in reports if id in report.marking.steps]
-        asked = sum(int((each != "").sum()) for each in verdicts)
-        if asked:
-            slipped = sum(bool((each == SLIP).any()) for each in verdicts)
-            right = sum(int(((each == CORRECT) | (each == FOLLOWS)).sum()) for each in verdicts)
-            share = rounding.fraction(Fraction(100 * right, asked), 0)
-            texts = str(asked), str(slipped), f"{share}%"
-            rows.append((_symbol(reports[0], id), *(Prose((text,)) for text in texts)))
-    head = (say("report.columns.step"), *(say(f"report.class.{name}") for name in ("asked", "slipped", "right")))
-    return Table(head, tuple(rows))

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 from attncalc.errors import ProblemError, UsageError
 from attncalc.marking import pasted
 from attncalc.marking.naming import step_named
+from attncalc.marking.students import YAML, student_of
 from attncalc.marking.template import template
 from attncalc.marking.written import written
 from attncalc.problem import Problem
@@ -22,15 +22,13 @@ from attncalc.problem.decoding import decode
 from attncalc.problem.nodes import DEEPEST, Entry, ListNode, MapNode, Node, compose, is_empty, scalar_at
 from attncalc.problem.readers import anything, whole
 from attncalc.problem.schema import Key, Reader, Table
-from attncalc.problem.source import Source, counted, either, one_line
+from attncalc.problem.source import Source, counted, either
 from attncalc.solution import Solution
 from attncalc.steps import Step
 
-__all__ = ["Answers", "answers_of", "class_of", "published", "read_answers", "student_of", "template"]
+__all__ = ["Answers", "answers_of", "published", "read_answers", "template"]
 
 Figures: TypeAlias = NDArray[Any]  # of dtype object: Written, or None where nothing is said
-_YAML = (".yaml", ".yml")
-_ENDINGS = (*_YAML, ".csv", ".txt")
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +58,7 @@ def read_answers(
     reader = _Reader(source, solution, decimal_comma)
     suffix = PurePath(name).suffix.lower()
     if step is not None:
-        figures = reader.one_step(step, compose(source) if suffix in _YAML else None)
+        figures = reader.one_step(step, compose(source) if suffix in YAML else None)
     elif suffix == ".csv":
         raise _of_which_step(source)
     else:
@@ -80,45 +78,6 @@ def published(problem: Problem, solution: Solution) -> Answers:
     reader = _Reader(source, solution, blanks=False)
     figures = {} if problem.published is None else reader.mapping(problem.published)
     return Answers("published", figures, problem.name)
-
-
-def student_of(name: str) -> str:
-    """Who wrote a file: answers-mei.yaml is Mei's."""
-    stem = PurePath(name).stem or name
-    return stem.removeprefix("answers-") or stem
-
-
-def class_of(paths: Iterable[str | Path]) -> list[tuple[str, Path]]:
-    """Files and folders of answers as files, each with its student. Raises UsageError where two are one student's."""
-    files: dict[str, Path] = {}
-    for path in (inner for each in paths for inner in _files(Path(each))):
-        student = unicodedata.normalize("NFC", student_of(path.name))
-        if student in files:
-            both = f"{one_line(str(files[student]))} and {one_line(str(path))}"
-            raise UsageError(f"two files for {one_line(student)}: {both}", "keep one, or rename it")
-        files[student] = path
-    return list(files.items())
-
-
-def _files(path: Path) -> list[Path]:
-    shown = one_line(str(path))
-    try:
-        if not path.is_dir():
-            if str(path) != "-":
-                path.stat()
-            return [path]
-        found = sorted(inner for inner in path.iterdir() if _holds_answers(inner))
-    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
-        reason = getattr(error, "strerror", None) or str(error)
-        raise UsageError(f"can't read {shown}: {reason}", "give files or folders of answers") from None
-    if not found:
-        raise UsageError(f"no answers in {shown}", f"they are files that end with {either(_ENDINGS)}")
-    return found
-
-
-def _holds_answers(path: Path) -> bool:
-    other = path.name.startswith((".", "problem-")) or path.name == "index.csv"
-    return path.suffix.lower() in _ENDINGS and not other and path.is_file()
 
 
 class _Block(NamedTuple):

@@ -1,0 +1,52 @@
+"""Whose answers files are: their names, and the files of a class."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable
+from pathlib import Path, PurePath
+
+from attncalc.errors import UsageError
+from attncalc.problem.source import either, one_line
+
+YAML = (".yaml", ".yml")
+_ENDINGS = (*YAML, ".csv", ".txt")
+
+
+def student_of(name: str) -> str:
+    """Who wrote a file: answers-mei.yaml is Mei's."""
+    stem = PurePath(name).stem or name
+    return stem.removeprefix("answers-") or stem
+
+
+def class_of(paths: Iterable[str | Path]) -> list[tuple[str, Path]]:
+    """Files and folders of answers as files, each with its student. Raises UsageError where two are one student's."""
+    files: dict[str, Path] = {}
+    for path in (inner for each in paths for inner in _files(Path(each))):
+        student = unicodedata.normalize("NFC", student_of(path.name))
+        if student in files:
+            both = f"{one_line(str(files[student]))} and {one_line(str(path))}"
+            raise UsageError(f"two files for {one_line(student)}: {both}", "keep one, or rename it")
+        files[student] = path
+    return list(files.items())
+
+
+def _files(path: Path) -> list[Path]:
+    shown = one_line(str(path))
+    try:
+        if not path.is_dir():
+            if str(path) != "-":
+                path.stat()
+            return [path]
+        found = sorted(inner for inner in path.iterdir() if _holds_answers(inner))
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        reason = getattr(error, "strerror", None) or str(error)
+        raise UsageError(f"can't read {shown}: {reason}", "give files or folders of answers") from None
+    if not found:
+        raise UsageError(f"no answers in {shown}", f"they are files that end with {either(_ENDINGS)}")
+    return found
+
+
+def _holds_answers(path: Path) -> bool:
+    other = path.name.startswith((".", "problem-")) or path.name == "index.csv"
+    return path.suffix.lower() in _ENDINGS and not other and path.is_file()
