@@ -12,6 +12,7 @@ from functools import reduce
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 Value = Any  # a float or an array of them
 Interval = tuple[Value, Value]
@@ -72,8 +73,8 @@ def power(bounds: Sequence[Interval]) -> Interval:
     return least, np.where(over_zero & divides, np.inf, most)
 
 
-def largest_place(bounds: Sequence[Interval]) -> Interval:
-    """The first and the last place where the largest may stand; of equal ones it is the first."""
+def largest_places(bounds: Sequence[Interval]) -> NDArray[np.bool_]:
+    """Which of n figures may be the largest, n × their shape; of equal ones it is the first."""
     low = np.stack(np.broadcast_arrays(*(low for low, _ in bounds)))
     high = np.stack(np.broadcast_arrays(*(high for _, high in bounds)))
     low, high = (np.asarray(end, dtype=np.float64) for end in (low, high))
@@ -82,6 +83,12 @@ def largest_place(bounds: Sequence[Interval]) -> Interval:
         for other in range(len(bounds)):
             if other != k:
                 may[k] &= high[k] > low[other] if other < k else high[k] >= low[other]
+    return may
+
+
+def largest_place(bounds: Sequence[Interval]) -> Interval:
+    """The first and the last place where the largest may stand."""
+    may = largest_places(bounds)
     first = np.argmax(may, axis=0)
     last = len(bounds) - 1 - np.argmax(may[::-1], axis=0)
     return first.astype(np.float64), last.astype(np.float64)

@@ -23,7 +23,7 @@ ALLOWED: dict[str, set[str] | None] = {
     "errors": set(),
     "draws": set(),
     "show": {"rounding"},
-    "steps": {"expr", "rounding"},
+    "steps": {"expr", "intervals", "rounding"},
     "solution": {"steps", "expr", "rounding"},
     "sheet": {"solution", "steps", "expr", "rounding", "errors"},
     "shipped": set(),

@@ -197,6 +197,10 @@ CASES = {
     "softmax_first": Case(ROUTER, "gates", lambda s: softmax(s["logits"]) * s["chosen"], MASKED),
     "log_10": Case(LOSS, "log_probabilities", lambda s: np.log10([[0.3], [0.2]])),
     "no_minus": Case(LOSS, "losses", lambda s: np.log([[0.3], [0.2]])),
+    "max_subtracted": Case(SOFTMAX, "exp", lambda s: np.exp(s["x"] - s["x"].max(axis=1, keepdims=True))),
+    "max_not_subtracted": Case(
+        SOFTMAX + "show: {shift: max}\n", "exp", lambda s: np.exp(s["x"]), ("row_max", "shifted")
+    ),
 }  # fmt: skip
 
 
@@ -220,7 +224,7 @@ def test_a_report_says_each_method_of_the_first_slip_and_of_its_step(lang: str) 
 @pytest.mark.parametrize("decimals", [3, 5])
 def test_a_method_is_named_where_it_was_used_and_what_comes_after_follows(key: str, decimals: int) -> None:
     text, id, figures, unwritten = CASES[key]
-    read = problem.parse(f"{text}show: {{decimals: {decimals}}}\n".encode())
+    read = problem.parse(text.encode()).with_show(decimals=decimals)
     solution = solve(read)
     right = worked(solution)
     own = worked(solution, {id: figures(right)})

@@ -229,3 +229,61 @@ def test_habits_are_of_every_sort():
     drawn = [vars(some_habit(rng)) for _ in range(300)]
     for name, value in vars(Habit()).items():
         assert any(habit[name] != value for habit in drawn) and any(habit[name] == value for habit in drawn)
+
+
+def verdicts_of_step(text, id, **written):
+    problem = parse(text.encode())
+    solution = solve(problem)
+    return mark_answers(problem, solution, answers_of(written, solution)).steps[id].verdicts.tolist()
+
+
+@pytest.mark.parametrize("row, right", [
+    ("1 0 0 1", True), ("1 0 1 0", True), ("0 1 1 0", False), ("1 1 1 1", False), ("1 1 1 0", False), ("1 0 0 0", False)
+])  # fmt: skip
+def test_as_many_are_chosen_as_may_be(row, right):
+    """The largest may be the last or the one before it, as they are written; not both, not neither, and never b."""
+    text = "kind: output\nlogits: [[2, 0, 1, 1.0001]]\ntop_k: 2\nshow: {decimals: 1}\n"
+    problem = parse(text.encode())
+    solution = solve(problem)
+    P = solution.steps["chosen"].operands[0]
+    (verdicts,) = verdicts_of_step(text, "chosen", **{P.id: [["0.6", "0.1", "0.2", "0.2"]], "chosen": [row.split()]})
+    assert (SLIP not in verdicts) == right
+
+
+@pytest.mark.parametrize("row, right", [("1 1 0", True), ("1 0 0", True), ("1 1 1", False), ("0 0 0", False)])
+def test_of_a_sum_that_may_reach_p_or_not_more_or_fewer_are_chosen(row, right):
+    """0.50 of 0.496 reaches 0.5; 0.496 does not."""
+    text = "kind: output\nprobabilities: [[0.496, 0.304, 0.2]]\ntop_p: 0.5\nshow: {decimals: 2}\n"
+    (verdicts,) = verdicts_of_step(text, "chosen", probabilities=[["0.50", "0.30", "0.20"]], chosen=[row.split()])
+    assert (SLIP not in verdicts) == right
+
+
+@pytest.mark.parametrize("place, verdict", [("0", "correct"), ("1", "slip"), ("2", "follows"), ("3", "slip")])
+def test_the_place_of_the_largest_is_one_where_it_may_be_and_none_between(place, verdict):
+    """The first and the third are both written 0.4; the second is less than either."""
+    text = (
+        "kind: decoder\nvocabulary: [a, b, c, d]\nembedding: [[1], [2], [3], [4]]\ngenerate: {from: [a], steps: 1}\n"
+        "layers: [{attention: {W_Q: [[0]], W_K: [[0]], W_V: [[0]]}}]\n"
+        "output: {W: [[0.4, 0, 0.39, -1]]}\nshow: {decimals: 1}\n"
+    )
+    problem = parse(text.encode())
+    solution = solve(problem)
+    (next,) = (step for step in solution.steps.values() if step.role == "next")
+    (P,) = next.operands
+    written = {P.id: [["0.3", "0.2", "0.3", "0.1"]], next.id: [[place]]}
+    marking = mark_answers(problem, solution, answers_of(written, solution))
+    assert marking.steps[P.id].verdicts.tolist()[0].count("slip") == 0
+    assert marking.steps[next.id].verdicts.tolist() == [[verdict]]
+
+
+@pytest.mark.parametrize("written, verdict", [
+    ("0.02", "follows"), ("0.017", "correct"), ("0.06", "imprecise"), ("0.3", "slip")
+])  # fmt: skip
+def test_no_more_decimals_are_asked_for_than_the_problem_says(written, verdict):
+    """The key keeps a third decimal of a root of 0.0173; two were asked for, and 0.02 has them."""
+    text = "kind: layer-norm\nx: [[1.01, 1.02, 1.05]]\nshow: {decimals: 2}\n"
+    assert solve(parse(text.encode())).steps["root"].places == 3
+    assert verdicts_of_step(text, "root", root=[[written]]) == [[verdict]]
+    rest = {"0.02": ["-0.83", "-0.34", "1.16"], "0.017": ["-0.96", "-0.39", "1.35"]}.get(written)
+    if rest:
+        assert SLIP not in verdicts_of_step(text, "normalised", root=[[written]], normalised=[rest])[0]

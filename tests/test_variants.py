@@ -24,7 +24,7 @@ from attncalc.errors import ProblemError, UsageError
 from attncalc.exercises import judging
 from attncalc.exercises import variants as drawing
 from attncalc.exercises.variants import Variant, variants
-from attncalc.marking.catalogue import CATALOGUE
+from attncalc.marking.catalogue import WRONG
 from attncalc.mechanisms import solve
 from attncalc.problem import Template, load, load_template, parse, template
 from attncalc.problem.emit import text_of
@@ -152,12 +152,12 @@ def followed(way: Mapping[str, Step], asked: Step) -> Any:
 def test_every_known_wrong_method_changes_an_asked_figure(path: Path) -> None:
     """Of those that change one by a unit in any variant: they can be asked about, and must show in all in which they
     can be gone: where the scores of a row add up to 0, nobody divides by their sum."""
-    changes: dict[str, list[tuple[int, bool, bool]]] = {key: [] for key in CATALOGUE}
+    changes: dict[str, list[tuple[int, bool, bool]]] = {key: [] for key in WRONG}
     for variant in of_recipe(path):
         exact = variant.problem.with_show(rounding="exact")
         right = solve(exact)
         asked = right.result
-        for key, method in CATALOGUE.items():
+        for key, method in WRONG.items():
             with np.errstate(all="ignore"):
                 way = method(exact, right)
                 other = followed(way, asked)
@@ -394,7 +394,7 @@ def test_refusals_are_counted_by_reason() -> None:
     list(variants(load_template(ROOT / "problems" / "draw-decoder-layer.yaml"), numbered(20), "s", results, refused))
     assert {"degenerate", "near_tie"} <= set(refused)
     methods = {key.partition(":")[2] for key in refused if key.startswith("method:")}
-    assert methods and methods <= set(CATALOGUE)
+    assert methods and methods <= set(WRONG)
     others = {key for key in refused if not key.startswith("method:")}
     assert others <= {"degenerate", "symmetric", "near_tie", "habits", "repeated", "other_steps"}
 

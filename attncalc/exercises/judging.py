@@ -12,7 +12,7 @@ import numpy as np
 
 from attncalc.errors import UsageError
 from attncalc.exercises.habits import EXACT, Habit, Many, digits, habits, worked
-from attncalc.marking.catalogue import CATALOGUE
+from attncalc.marking.catalogue import WRONG
 from attncalc.mechanisms import solve
 from attncalc.problem import Problem
 from attncalc.problem.fitness import is_flat, is_its_transpose
@@ -102,7 +102,7 @@ class Judge:
         solved = [(problem, solve(problem)) for problem in exact]
         alike = [(problem, solution) for problem, solution in solved if solution.steps.keys() == self.steps.keys()]
         found = []
-        for key, method in CATALOGUE.items() if batch.size else ():
+        for key, method in WRONG.items() if batch.size else ():
             ways = (self._way(key, method(*each), each[1]) for each in alike)
             wrong = max(ways, key=lambda way: len(way.steps))
             if wrong.asked and np.mean(~self._gives_the_same(wrong, batch)) > RARE:

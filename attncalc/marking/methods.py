@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from attncalc.marking.catalogue import CATALOGUE, Way
+from attncalc.marking.catalogue import CATALOGUE, WRONG, Way
 from attncalc.marking.standing import followed, recomputed, values_of
 from attncalc.marking.verdicts import BLANK, SLIP, Marked, Marking, follow
 from attncalc.problem import Problem
@@ -42,7 +42,7 @@ def wrong_figures(problem: Problem, solution: Solution) -> dict[str, list[Floats
     """The figures that each wrong method gives, n × m, of the steps that it changes; by step id, the first of the
     catalogue's first."""
     found: dict[str, list[Floats]] = {}
-    for way in CATALOGUE.values():
+    for way in WRONG.values():
         for id, step in way(problem, solution).items():
             right = solution.steps.get(id)
             if right is not None and right.shape == step.shape and _is_other(step, solution):

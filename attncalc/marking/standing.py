@@ -37,6 +37,13 @@ class Standing:
         """Where its figures lie by honest habits."""
         return followed(step, self.operands(step), self.asked[step.id])
 
+    def allows(self, step: Step, values: Floats) -> Flags:
+        """Which of the figures that were written for it may stand beside one another."""
+        try:
+            return step.allows(values, self.operands(step))
+        except (IndexError, ValueError):  # as in `followed`
+            return np.ones(step.shape, dtype=bool)
+
     def instead(self, step: Step) -> Bounds:
         """What stands for a step, or for a figure of it, that was not written."""
         follows = followed(step, [self.bounds[each.id] for each in step.operands], self.asked[step.id])

@@ -166,17 +166,22 @@ def _step(
     if isinstance(step, Reduce) and step.over == "start":  # each may go on from the one before it, as it was written
         own = chosen(~np.isnan(values), Bounds(values - half, values, values + half), follows)
         following |= within(judged, step.running_bounds(standing.operands(step), own, asked), half)
+    following &= standing.allows(step, judged)
+    intended &= meant.allows(step, judged)
     short = (decimals == asked - 1) & (values != 0)
     near_intended = within(values, exactly(exact), 10 * half) | follow(step, written, as_meant, asked - 1, rule)
-    near = near_intended | follow(step, written, shorter.follows(step), asked - 1, rule)
+    near_own = near_intended | follow(step, written, follows, asked - 1, rule)
+    near = near_own | follow(step, written, shorter.follows(step), asked - 1, rule)
     verdicts = np.full(step.shape, "", dtype=object)
     verdicts[[[each is not None and each.is_blank for each in row] for row in written]] = BLANK
     verdicts[[[each is not None and each.is_invalid for each in row] for row in written]] = INVALID
     is_given = ~np.isnan(values)
-    found = ((SLIP, is_given), (IMPRECISE, short & near), (FOLLOWS, following | intended), (CORRECT, right))
+    # The key keeps more decimals than were asked for where fewer would lose the figure: nobody else need.
+    enough = short & near_own & (decimals >= rule.places(step.id))
+    found = ((SLIP, is_given), (IMPRECISE, short & near), (FOLLOWS, following | intended | enough), (CORRECT, right))
     for verdict, where in found:
         verdicts[is_given & where] = verdict
-    from_slips = ((verdicts == FOLLOWS) & ~intended) | ((verdicts == IMPRECISE) & ~near_intended)
+    from_slips = np.isin(verdicts, [FOLLOWS, IMPRECISE]) & ~intended & ~(short & near_intended)
     from_slips &= (verdicts == SLIP).any(axis=1, keepdims=True) | (meant is not standing)
     return Marked(step, written, verdicts, exact, follows, as_meant, from_slips, asked)
 
@@ -196,7 +201,9 @@ def _stand(marked: Marked, origins: tuple[Bounds, Bounds], instead: Bounds, rule
     follows_first, follows_other = (follow(step, marked.written, each, asked, rule) for each in origins)
     follows = chosen(follows_first, *origins)
     values, decimals = values_of(marked.written)
-    short = marked.verdicts == IMPRECISE
+    is_right = marked.verdicts == CORRECT
+    known = is_right | ((marked.verdicts == FOLLOWS) & (follows_first | follows_other))
+    short = np.isin(marked.verdicts, [FOLLOWS, IMPRECISE]) & (decimals < asked) & ~known
     half = 0.5 * 10.0 ** -np.where(short, decimals, np.maximum(decimals, asked))
     is_choice = (decimals == 0) & (step.own_decimals == 0) | np.isinf(values)  # an id; what is hidden
     half = np.where(is_choice, 0.0, half)
@@ -204,10 +211,8 @@ def _stand(marked: Marked, origins: tuple[Bounds, Bounds], instead: Bounds, rule
     unit = moved(step, follows, asked, rule)
     more = np.where(unit > 0, 0.5, 0.05) * 10.0**-asked
     wide = half + np.where(short, moved(step, follows, asked - 1, rule), 0.0)
-    is_right = marked.verdicts == CORRECT
     from_ = np.where(is_right, np.minimum(follows.low, marked.exact), follows.low) - more
     to = np.where(is_right, np.maximum(follows.high, marked.exact), follows.high) + more
-    known = is_right | ((marked.verdicts == FOLLOWS) & (follows_first | follows_other))
     with np.errstate(invalid="ignore", over="ignore"):
         alone = (follows.low == follows.high) & (np.abs(values - follows.value) <= TIE * half)  # nobody rounds it
         low = np.where(known, np.minimum(values, np.clip(from_, values - half - unit, None)), values - wide)

@@ -153,6 +153,11 @@ class Step:
         figures themselves, with nothing rounded."""
         raise NotImplementedError
 
+    def allows(self, values: Floats, operands: Sequence[Bounds]) -> Flags:
+        """Which of these figures, n × m and nan where there is none, may stand beside one another, and not only each
+        within its bounds: of operands that lie in these."""
+        return np.ones(self.shape, dtype=bool)
+
     def reached(self, operands: Sequence[Flags]) -> Flags:
         """Which figures are worked from one of the operands' figures that these flags mark, each n × m."""
         raise NotImplementedError

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from attncalc import expr
 from attncalc.expr import Expr
+from attncalc.intervals import largest_places
 from attncalc.rounding import Bounds, Flags, Floats, rounded_or_not
 from attncalc.steps.base import Cell, Numbers, Step, Work, Working
 
@@ -181,6 +182,14 @@ class Reduce(_Computed):
         for figures in others:
             folded.append(self._folded(rounded_or_not(folded[-1], places), figures, places))
         return _beside(folded)
+
+    def allows(self, values: Floats, operands: Sequence[Bounds]) -> Flags:
+        """Of places of the largest, those where it may stand, and none between them."""
+        if self.fold != "argmax":
+            return super().allows(values, operands)
+        may = largest_places([(low, high) for low, _, high in self._bounds_of_slots(operands)])
+        is_there = np.arange(len(may))[:, None, None] == values
+        return np.asarray(np.isnan(values) | (is_there & may).any(axis=0))
 
     def running_bounds(self, operands: Sequence[Bounds], own: Bounds, places: int) -> Bounds:
         """The same of a fold of the starts of rows, where each figure is worked from `own`, the one before it."""

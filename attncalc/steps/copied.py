@@ -89,6 +89,15 @@ class Arrange(Step):
         value = self.recomputed([each.value for each in operands])
         return Bounds(np.min(low, axis=0), value, np.max(high, axis=0))
 
+    def allows(self, values: Floats, operands: Sequence[Bounds]) -> Flags:
+        """Where a row says only what is chosen, as many as may be: of two that are equal, one."""
+        if self.copied:
+            return super().allows(values, operands)
+        totals = [self.recomputed(chosen).sum(axis=1, keepdims=True) for chosen in _choices(operands)]
+        own = values.sum(axis=1, keepdims=True)
+        fewest, most = np.min(totals, axis=0), np.max(totals, axis=0)
+        return np.broadcast_to(np.isnan(own) | (own >= fewest) & (own <= most), self.shape)
+
     def reached(self, operands: Sequence[Flags]) -> Flags:
         """Where a chooser is marked, all that it chooses."""
         chosen = any(flags.any() for flags in operands[len(self.copied) :])
