@@ -107,6 +107,11 @@ def as_shown(values: Floats, decimals: Floats, asked: int) -> Floats:
     return np.where(is_exact, rounded(np.where(is_exact, values, 0.0), asked), values)
 
 
+def half_units(decimals: Floats, asked: Floats | int) -> Floats:
+    """Half a unit of the last decimal that was asked for, or written; of an exact figure, of that asked for."""
+    return 0.5 * 10.0 ** -np.maximum(np.where(np.isinf(decimals), asked, decimals), asked)
+
+
 def within(values: Floats, bounds: Bounds, slack: Floats | float) -> Flags:
     """Which figures lie within bounds, or no further from them than `slack`."""
     with np.errstate(invalid="ignore"):

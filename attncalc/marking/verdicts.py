@@ -10,12 +10,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 
 from attncalc.marking.answers import Answers
-from attncalc.marking.standing import Standing, Writings, as_shown, chosen, exactly, moved, values_of, within
+from attncalc.marking.standing import (
+    Standing,
+    Writings,
+    as_shown,
+    chosen,
+    exactly,
+    followed,
+    half_units,
+    moved,
+    values_of,
+    within,
+)
 from attncalc.marking.written import Written
 from attncalc.rounding import TIE, Bounds, Flags, Floats, Rule, rounded
 from attncalc.solution import Solution
@@ -147,8 +159,9 @@ def marked(solution: Solution, answers: Answers, rule: Rule, places: Mapping[str
 def follow(step: Step, written: Writings, follows: Bounds, asked: int, rule: Rule) -> Flags:
     """Which written figures are within half a unit of what some figures give that stand before them; weights that were
     made to add up to 1, within one unit more. Exact ones, as 1/3, are judged as they would be written."""
-    judged, half = as_shown(*values_of(written), asked), 0.5 * 10.0**-asked
-    return within(judged, follows, half + moved(step, follows, asked, rule))
+    values, decimals = values_of(written)
+    slack = half_units(decimals, asked) + moved(step, follows, asked, rule)
+    return within(as_shown(values, decimals, asked), follows, slack)
 
 
 def _step(
@@ -157,10 +170,13 @@ def _step(
     asked, rule = standing.asked[step.id], standing.rule
     exact, follows = _in_full_precision(solution, step).values, standing.follows(step)
     values, decimals = values_of(written)
-    judged, half = as_shown(values, decimals, asked), 0.5 * 10.0**-asked
+    judged, half = as_shown(values, decimals, asked), half_units(decimals, asked)
     right = within(judged, exactly(exact), half)
     right |= rounded(judged, asked, rule.ties) == rounded(exact, asked, rule.ties)
     following = follow(step, written, follows, asked, rule)
+    if meant is not standing:  # one operand's slip was used, and another's was of the pen alone
+        ways = product(*zip(standing.operands(step), meant.operands(step), strict=True))
+        following |= np.any([follow(step, written, followed(step, [*way], asked), asked, rule) for way in ways], axis=0)
     as_meant = meant.follows(step) if meant is not standing else follows
     intended = follow(step, written, as_meant, asked, rule) | within(judged, exactly(step.values), half)  # or the key's
     if isinstance(step, Reduce) and step.over == "start":  # each may go on from the one before it, as it was written
@@ -172,18 +188,24 @@ def _step(
     near_intended = within(values, exactly(exact), 10 * half) | follow(step, written, as_meant, asked - 1, rule)
     near_own = near_intended | follow(step, written, follows, asked - 1, rule)
     near = near_own | follow(step, written, shorter.follows(step), asked - 1, rule)
-    verdicts = np.full(step.shape, "", dtype=object)
-    verdicts[[[each is not None and each.is_blank for each in row] for row in written]] = BLANK
-    verdicts[[[each is not None and each.is_invalid for each in row] for row in written]] = INVALID
-    is_given = ~np.isnan(values)
     # The key keeps more decimals than were asked for where fewer would lose the figure: nobody else need.
-    enough = short & near_own & (decimals >= rule.places(step.id))
-    found = ((SLIP, is_given), (IMPRECISE, short & near), (FOLLOWS, following | intended | enough), (CORRECT, right))
-    for verdict, where in found:
-        verdicts[is_given & where] = verdict
+    enough = short & near_own & (asked == step.places) & (decimals >= rule.places(step.id))
+    verdicts = _first({
+        CORRECT: right, FOLLOWS: following | intended | enough, IMPRECISE: short & near, SLIP: ~np.isnan(values),
+        BLANK: _that(written, "is_blank"), INVALID: _that(written, "is_invalid"),
+    })  # fmt: skip
     from_slips = np.isin(verdicts, [FOLLOWS, IMPRECISE]) & ~intended & ~(short & near_intended)
     from_slips &= (verdicts == SLIP).any(axis=1, keepdims=True) | (meant is not standing)
     return Marked(step, written, verdicts, exact, follows, as_meant, from_slips, asked)
+
+
+def _first(flags: Mapping[str, Flags]) -> NDArray[np.object_]:
+    """Of each figure the first verdict that is true of it; "" where none is."""
+    return np.select([*flags.values()], [*flags], default="").astype(object)
+
+
+def _that(written: Writings, says: str) -> Flags:
+    return np.array([[getattr(each, says, False) for each in row] for row in written], dtype=bool)
 
 
 def _in_full_precision(solution: Solution, step: Step) -> Step:
@@ -202,21 +224,27 @@ def _stand(marked: Marked, origins: tuple[Bounds, Bounds], instead: Bounds, rule
     follows = chosen(follows_first, *origins)
     values, decimals = values_of(marked.written)
     is_right = marked.verdicts == CORRECT
+    source = chosen(is_right, _with(follows, marked.exact), follows)
     known = is_right | ((marked.verdicts == FOLLOWS) & (follows_first | follows_other))
-    short = np.isin(marked.verdicts, [FOLLOWS, IMPRECISE]) & (decimals < asked) & ~known
-    half = 0.5 * 10.0 ** -np.where(short, decimals, np.maximum(decimals, asked))
     is_choice = (decimals == 0) & (step.own_decimals == 0) | np.isinf(values)  # an id; what is hidden
-    half = np.where(is_choice, 0.0, half)
-    # Somebody may keep one decimal more; a weight that was made to add up to 1 may be used as it was before, rounded.
+    short = np.isin(marked.verdicts, [FOLLOWS, IMPRECISE]) & (decimals < asked) & ~known
+    half = np.where(is_choice, 0.0, half_units(decimals, np.where(short, decimals, asked)))
     unit = moved(step, follows, asked, rule)
-    more = np.where(unit > 0, 0.5, 0.05) * 10.0**-asked
-    wide = half + np.where(short, moved(step, follows, asked - 1, rule), 0.0)
-    from_ = np.where(is_right, np.minimum(follows.low, marked.exact), follows.low) - more
-    to = np.where(is_right, np.maximum(follows.high, marked.exact), follows.high) + more
     with np.errstate(invalid="ignore", over="ignore"):
-        alone = (follows.low == follows.high) & (np.abs(values - follows.value) <= TIE * half)  # nobody rounds it
-        low = np.where(known, np.minimum(values, np.clip(from_, values - half - unit, None)), values - wide)
-        high = np.where(known, np.maximum(values, np.clip(to, None, values + half + unit)), values + wide)
-    shown = as_shown(values, decimals, asked)  # √2 may have been used as 1.414
-    own = Bounds(np.minimum(low, shown), values, np.maximum(high, shown))
-    return chosen(~np.isnan(values), chosen(alone, exactly(values), own), instead)
+        nobody_rounds = (follows.low == follows.high) & (np.abs(values - follows.value) <= TIE * half)
+        # Somebody may keep one decimal more; a weight that was made to add up to 1 may be used as it was, rounded.
+        seen = _about(source, np.where(unit > 0, 0.5, 0.05) * 10.0**-asked)
+        rounds_to_it = _about(exactly(values), half + unit)
+        unknown = _about(exactly(values), half + np.where(short, moved(step, follows, asked - 1, rule), 0.0))
+        origin = Bounds(np.clip(seen.low, rounds_to_it.low, None), values, np.clip(seen.high, None, rounds_to_it.high))
+        own = _with(chosen(known, _with(origin, values), unknown), as_shown(values, decimals, asked))
+    return chosen(~np.isnan(values), chosen(nobody_rounds, exactly(values), own), instead)
+
+
+def _about(bounds: Bounds, by: Floats | float) -> Bounds:
+    return Bounds(bounds.low - by, bounds.value, bounds.high + by)
+
+
+def _with(bounds: Bounds, values: Floats) -> Bounds:
+    """Bounds that hold these figures too."""
+    return Bounds(np.minimum(bounds.low, values), bounds.value, np.maximum(bounds.high, values))

@@ -170,6 +170,8 @@ def _choices(choosers: Sequence[Bounds]) -> Iterator[tuple[Floats, ...]]:
     first, *others = choosers
     columns = np.arange(first.value.shape[1])
     ends = [first.low, first.high]
+    if len(columns) == 1:  # ids: any between may be meant
+        ends = [np.clip(id, *ends) for id in range(int(first.low.min()), int(first.high.max()) + 1)]
     for j in columns:
         ends += [np.where(columns == j, first.high, first.low), np.where(columns == j, first.low, first.high)]
     yield from product(ends, *((each.low, each.high) for each in others))
