@@ -18,7 +18,7 @@ from random_problems import cases
 from attncalc import formats, mark, problem, wording
 from attncalc.layout.report import lay_out_report
 from attncalc.marking import Marking
-from attncalc.marking.catalogue import CATALOGUE, Way
+from attncalc.marking.catalogue import DETOURS, WRONG, Way
 from attncalc.marking.verdicts import SLIP
 from attncalc.mechanisms import solve
 from attncalc.problem import Problem
@@ -197,6 +197,10 @@ CASES = {
     "softmax_first": Case(ROUTER, "gates", lambda s: softmax(s["logits"]) * s["chosen"], MASKED),
     "log_10": Case(LOSS, "log_probabilities", lambda s: np.log10([[0.3], [0.2]])),
     "no_minus": Case(LOSS, "losses", lambda s: np.log([[0.3], [0.2]])),
+}  # fmt: skip
+
+
+BY_DETOUR = {
     "max_subtracted": Case(SOFTMAX, "exp", lambda s: np.exp(s["x"] - s["x"].max(axis=1, keepdims=True))),
     "max_not_subtracted": Case(
         SOFTMAX + "show: {shift: max}\n", "exp", lambda s: np.exp(s["x"]), ("row_max", "shifted")
@@ -205,16 +209,16 @@ CASES = {
 
 
 def test_each_entry_has_a_case_and_a_sentence_in_every_language() -> None:
-    assert list(CASES) == list(CATALOGUE)
+    assert list(CASES) == list(WRONG) and list(BY_DETOUR) == list(DETOURS)
     for lang in wording.languages():
         keys = [key for key in wording._templates(lang) if key.startswith("methods.")]
-        assert keys == [f"methods.{key}" for key in CATALOGUE], lang
+        assert keys == [f"methods.{key}" for key in [*WRONG, *DETOURS]], lang
 
 
 @pytest.mark.parametrize("lang", wording.languages())
 def test_a_report_says_each_method_of_the_first_slip_and_of_its_step(lang: str) -> None:
     read, marking, _ = reports.marked("a known method")
-    for key in CATALOGUE:
+    for key in [*WRONG, *DETOURS]:
         told = replace(marking, methods=dict.fromkeys(marking.methods, key))
         page = formats.render("text", lay_out_report(told, read.show, lang, title=None, kind=read.kind))
         assert page.count(wording._templates(lang)[f"methods.{key}"]) == 1
@@ -234,6 +238,19 @@ def test_a_method_is_named_where_it_was_used_and_what_comes_after_follows(key: s
     assert {step for step, _, _ in slips} == {id}
     assert marking.methods == dict.fromkeys(slips, key)
     assert [each.method for each in marking.figures if each.verdict == SLIP] == [key] * len(slips)
+
+
+@pytest.mark.parametrize("key", BY_DETOUR)
+def test_another_right_way_follows_and_is_named(key: str) -> None:
+    text, id, figures, unwritten = BY_DETOUR[key]
+    read = problem.parse(text.encode()).with_show(decimals=2)
+    solution = solve(read)
+    own = worked(solution, {id: figures(worked(solution))})
+    for only in (slice(None), slice(1, 2)):  # a row alone too, and one figure
+        told = {id: {"row": 2, "values": own[id][1]} if only.start else own[id] for id in own if id not in unwritten}
+        marking = mark(read, told if only.start else texts(solution, {id: own[id] for id in told}))
+        assert marking.is_right and set(marking.methods.values()) == {key}
+    assert not any(flags.any() for flags in marking.from_slips.values())
 
 
 # Any problem
@@ -260,7 +277,7 @@ def check_uses(read: Problem, solution: Solution, key: str, pick: Callable[[list
 
 def _check_uses(read: Problem, solution: Solution, key: str, pick: Callable[[list[str]], str]) -> None:
     own = worked(solution)
-    changed = on_the_way(CATALOGUE[key](read, solution), solution, own)
+    changed = on_the_way(WRONG[key](read, solution), solution, own)
     ids = [id for id in changed if id in own and changed[id].shape == own[id].shape and is_tame(changed[id], own[id])]
     if not ids:
         return
@@ -278,7 +295,7 @@ def _check_uses(read: Problem, solution: Solution, key: str, pick: Callable[[lis
     if slips.sum() >= 4 and (off > 1).all() and (wide < 0.05).all():
         assert len(marking.methods) == slips.sum()
     for other in set(marking.methods.values()) - {key}:  # one that gives the same figures
-        same = on_the_way(CATALOGUE[other](read, solution), solution, own, told)[id]
+        same = on_the_way(WRONG[other](read, solution), solution, own, told)[id]
         named = [(i, j) for _, i, j in marking.methods if marking.methods[id, i, j] == other]
         assert all(abs(same[where] - changed[id][where]) < 0.05 for where in named), (key, other)
 
@@ -300,7 +317,7 @@ def test_each_method_is_named_where_it_was_used_in_the_shipped_problems(path: Pa
     read = problem.load(path)
     solution = solve(read)
     if len(solution.steps) <= 36:
-        for key in CATALOGUE:
+        for key in WRONG:
             check_uses(read, solution, key, lambda ids: ids[0])
 
 
@@ -318,7 +335,7 @@ def test_each_method_is_named_where_it_was_used_in_random_transformers(data: st.
 
 
 def any_use(data: st.DataObject) -> tuple[str, Callable[[list[str]], str]]:
-    return data.draw(st.sampled_from(list(CATALOGUE))), lambda ids: data.draw(st.sampled_from(ids))
+    return data.draw(st.sampled_from(list(WRONG))), lambda ids: data.draw(st.sampled_from(ids))
 
 
 # Silence
@@ -390,6 +407,19 @@ def test_a_row_that_agrees_is_named_and_the_others_are_not() -> None:
     marking = marked(read, solution, worked(solution, {"scaled": wrong}))
     assert marking.methods == {("scaled", 0, j): "no_scale" for j in range(3)}
     assert (marking.steps["scaled"].verdicts[1] == SLIP).all()
+
+
+@pytest.mark.parametrize("text, answers", [
+    ("kind: rotary\nx: [[1, 0, 2, 0], [1, 1, 0, 1], [0, 1, 1, 2]]\nbase: 100\n",
+     {"cos": [["0.540", "0.995"], ["1", "1"], ["-0.416", "0.980"]]}),
+    ("kind: positions\nlength: 4\nwidth: 4\nbase: 100\n",
+     {"angle": [["1", "0.1"], ["0", "0"], ["2", "0.2"], ["3", "0.3"]]}),
+    ("H: [[1, 0, 1, 2], [0, 1, 2, 1], [2, 1, 0, 1]]\nW_Q: identity\nW_K: [[1, 2, 0, 1], [1, 1, 1, 0], [0, 0, 3, 0], "
+     "[0, 1, 0, 1]]\nW_V: identity\nheads: 2\n", {"head1.K": [["1", "4"], ["3", "6"], ["1", "2"]]}),
+])  # fmt: skip
+def test_rows_that_changed_places_are_no_method(text: str, answers: Any) -> None:
+    marking = mark(problem.parse(text.encode()), answers)
+    assert marking.counts[SLIP] >= 4 and marking.methods == {}
 
 
 def test_a_method_is_found_from_the_last_step_alone() -> None:

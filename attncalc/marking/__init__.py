@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from attncalc.marking.answers import Answers, answers_of, published
-from attncalc.marking.methods import named
+from attncalc.marking.methods import detours, named
 from attncalc.marking.verdicts import Figure, Marked, Marking, marked
 from attncalc.marking.written import Written
 from attncalc.mechanisms import solve
@@ -36,7 +36,10 @@ def mark_answers(problem: Problem, solution: Solution, answers: Answers, *, prin
     step was printed with, unless the problem says how many are asked for."""
     places = _printed(problem, solution, answers) if printed else {}
     marking = marked(solution, answers, problem.show.rule, places)
-    return replace(marking, methods=named(problem, marking, places))
+    others = detours(problem, marking, places)
+    if others:
+        marking = marked(solution, answers, problem.show.rule, places, others)
+    return replace(marking, methods={**named(problem, marking, places), **others})
 
 
 def _printed(problem: Problem, solution: Solution, answers: Answers) -> dict[str, int]:

@@ -1,6 +1,6 @@
-"""The catalogue of known wrong methods: each a wrong way through the same problem.
+"""The catalogue of known wrong methods: each a wrong way through the same problem; and of detours, which end right.
 
-Most are wrong versions of some steps, each a short composition on a sheet from the operands of the right one; the rest
+Most are other versions of some steps, each a short composition on a sheet from the operands of the right one; the rest
 are the same problem with a key changed. What has no place in a problem, or changes nothing there, makes nothing.
 """
 
@@ -36,8 +36,8 @@ Change: TypeAlias = Callable[[Any], Mapping[str, Any]]  # the fields of a part o
 # Two kinds of entry
 
 
-def wrong(*compositions: Composition) -> Method:
-    """Wrong versions of single steps: of each step the first composition that makes one, with its id, on a sheet. What
+def other_steps(*compositions: Composition) -> Method:
+    """Other versions of single steps: of each step the first composition that makes one, with its id, on a sheet. What
     it makes on the way has an id that starts with that of the step."""
 
     def way(problem: Problem, solution: Solution) -> Way:
@@ -415,60 +415,58 @@ _LN_10 = number(float(np.log(10)), repr(float(np.log(10))))
 
 # The commonest of what is much alike comes first.
 WRONG: Mapping[str, Method] = {
-    "no_scale": wrong(law("scaled", lambda step: _root_of_d_k(step) and slot(0))),
-    "by_d_k": wrong(law("scaled", _by_d_k)),
-    "by_sqrt_d_model": wrong(law("scaled", _by_root_of_d_model)),
-    "times_sqrt_d_k": wrong(law("scaled", _times_root)),
+    "no_scale": other_steps(law("scaled", lambda step: _root_of_d_k(step) and slot(0))),
+    "by_d_k": other_steps(law("scaled", _by_d_k)),
+    "by_sqrt_d_model": other_steps(law("scaled", _by_root_of_d_model)),
+    "times_sqrt_d_k": other_steps(law("scaled", _times_root)),
     "scale_unasked": other_keys(_scaled_unasked),
-    "no_factor": wrong(law("scaled", _not_scaled)),
-    "no_temperature": wrong(law("scaled", lambda step: _temperature(step) and slot(0))),
-    "times_temperature": wrong(law("scaled", _times_temperature)),
-    "no_mask": wrong(_not_masked),
-    "hidden_are_0": wrong(_hidden_are_0),
-    "mask_transposed": wrong(_mask_transposed),
-    "mask_after_softmax": wrong(_masked_after_softmax),
-    "softmax_of_columns": wrong(_softmax_of_columns),
-    "no_exp": wrong(_shares_of_scores),
-    "no_sum": wrong(_undivided),
-    "K_not_transposed": wrong(_keys_not_transposed),
-    "K_by_Q": wrong(_queries_by_keys),
-    "A_transposed": wrong(_sum_down_the_columns),
-    "W_transposed": wrong(_weights_transposed),
-    "no_bias": wrong(_bias_left_out),
-    "heads_reshaped": wrong(_other_columns(_reshaped)),
-    "heads_dealt_out": wrong(_other_columns(_dealt_out)),
-    "heads_in_turn": wrong(_other_columns(_shared_in_turn)),
-    "by_d_minus_1": wrong(_other_variance("unbiased mean")),
-    "by_d": wrong(_other_variance("mean")),
-    "no_root": wrong(law("root", _without_root)),
-    "no_mean": wrong(_mean_not_subtracted),
+    "no_factor": other_steps(law("scaled", _not_scaled)),
+    "no_temperature": other_steps(law("scaled", lambda step: _temperature(step) and slot(0))),
+    "times_temperature": other_steps(law("scaled", _times_temperature)),
+    "no_mask": other_steps(_not_masked),
+    "hidden_are_0": other_steps(_hidden_are_0),
+    "mask_transposed": other_steps(_mask_transposed),
+    "mask_after_softmax": other_steps(_masked_after_softmax),
+    "softmax_of_columns": other_steps(_softmax_of_columns),
+    "no_exp": other_steps(_shares_of_scores),
+    "no_sum": other_steps(_undivided),
+    "K_not_transposed": other_steps(_keys_not_transposed),
+    "K_by_Q": other_steps(_queries_by_keys),
+    "A_transposed": other_steps(_sum_down_the_columns),
+    "W_transposed": other_steps(_weights_transposed),
+    "no_bias": other_steps(_bias_left_out),
+    "heads_reshaped": other_steps(_other_columns(_reshaped)),
+    "heads_dealt_out": other_steps(_other_columns(_dealt_out)),
+    "heads_in_turn": other_steps(_other_columns(_shared_in_turn)),
+    "by_d_minus_1": other_steps(_other_variance("unbiased mean")),
+    "by_d": other_steps(_other_variance("mean")),
+    "no_root": other_steps(law("root", _without_root)),
+    "no_mean": other_steps(_mean_not_subtracted),
     "eps_outside": other_keys(to(Norm, eps_in="outside")),
     "eps_in_root": other_keys(to(Norm, eps_in="root")),
-    "no_gain": wrong(law("gained", _skipped)),
-    "no_residual": wrong(_residual_left_out),
+    "no_gain": other_steps(law("gained", _skipped)),
+    "no_residual": other_steps(_residual_left_out),
     "norm_before": other_keys(to(Part, place="pre")),
     "norm_after": other_keys(to(Part, place="post")),
-    "no_activation": wrong(law("activated", _skipped)),
-    "no_positions": wrong(_positions_left_out),
+    "no_activation": other_steps(law("activated", _skipped)),
+    "no_positions": other_steps(_positions_left_out),
     "pairs_of_neighbours": other_keys(to(Rotary, pairs="adjacent")),
     "pairs_of_halves": other_keys(to(Rotary, pairs="halves")),
-    "turned_backwards": wrong(_turned_backwards),
-    "from_1": wrong(_counted_from_1),
-    "in_degrees": wrong(_as_degrees("sin"), _as_degrees("cos")),
-    "in_radians": wrong(_as_radians("sin"), _as_radians("cos")),
-    "sin_cos_swapped": wrong(_waves_swapped),
+    "turned_backwards": other_steps(_turned_backwards),
+    "from_1": other_steps(_counted_from_1),
+    "in_degrees": other_steps(_as_degrees("sin"), _as_degrees("cos")),
+    "in_radians": other_steps(_as_radians("sin"), _as_radians("cos")),
+    "sin_cos_swapped": other_steps(_waves_swapped),
     "waves_in_turn": other_keys(to(Sinusoidal, columns="interleaved")),
     "waves_side_by_side": other_keys(to(Sinusoidal, columns="concatenated")),
     "renormalised": other_keys(to(Choice | Experts, renormalise=True)),
     "softmax_first": other_keys(_softmax_before_choice),
-    "log_10": wrong(law("log_probabilities", lambda step: function("ln", slot(0)) / _LN_10)),
-    "no_minus": wrong(law("losses", _skipped)),
+    "log_10": other_steps(law("log_probabilities", lambda step: function("ln", slot(0)) / _LN_10)),
+    "no_minus": other_steps(law("losses", _skipped)),
 }
 
-# Other figures on the way than those asked for, and the right result.
+# Other figures on the way than those asked for, and the right result: what is written so follows.
 DETOURS: Mapping[str, Method] = {
-    "max_subtracted": wrong(_max_subtracted),
-    "max_not_subtracted": wrong(_max_not_subtracted),
+    "max_subtracted": other_steps(_max_subtracted),
+    "max_not_subtracted": other_steps(_max_not_subtracted),
 }
-
-CATALOGUE: Mapping[str, Method] = {**WRONG, **DETOURS}

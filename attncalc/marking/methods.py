@@ -3,35 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import TypeAlias
 
 import numpy as np
 
-from attncalc.marking.catalogue import CATALOGUE, WRONG, Way
-from attncalc.marking.standing import followed, recomputed, values_of
+from attncalc.marking.catalogue import DETOURS, WRONG, Method, Way
+from attncalc.marking.standing import followed, half_units, recomputed, values_of, within
 from attncalc.marking.verdicts import BLANK, SLIP, Marked, Marking, follow
 from attncalc.problem import Problem
 from attncalc.rounding import Bounds, Flags, Floats, fits
 from attncalc.solution import Solution
 from attncalc.steps import Given, Step
 
+Methods: TypeAlias = dict[tuple[str, int, int], str]
+
 # One slip that agrees with a wrong method may be a coincidence; so may two that are off by one unit.
 FEWEST = 2
 RARE = 0.04
 
 
-def named(problem: Problem, marking: Marking, places: Mapping[str, int]) -> dict[tuple[str, int, int], str]:
-    """The key of the method that gives each slip, by its step, row and column (from 0); of slips that none gives,
+def named(problem: Problem, marking: Marking, places: Mapping[str, int]) -> Methods:
+    """The key of the wrong method that gives each slip, by its step, row and column (from 0); of slips that none gives,
     nothing. `places` are the decimals asked for where they are not those of a step.
 
     Where several fit, that which gives the most figures of a step is named, the first of the catalogue's.
     """
-    slips = {id: marked for id, marked in marking.steps.items() if (marked.verdicts == SLIP).sum() >= FEWEST}
-    fitting: dict[str, list[tuple[str, Flags]]] = {id: [] for id in slips}
-    for key, way in CATALOGUE.items() if slips else ():
-        for id, where in _given_by(way(problem, marking.solution), problem, marking, slips, places):
-            fitting[id].append((key, where))
-    found: dict[tuple[str, int, int], str] = {}
-    for id, each in fitting.items():
+    return _giving(WRONG, problem, marking, places, FEWEST, RARE)
+
+
+def detours(problem: Problem, marking: Marking, places: Mapping[str, int]) -> Methods:
+    """The same of slips that another right way gives, so that they are none."""
+    return _giving(DETOURS, problem, marking, places, 1, 1.0)
+
+
+def _giving(
+    methods: Mapping[str, Method], problem: Problem, marking: Marking, places: Mapping[str, int], fewest: int,
+    chance: float,
+) -> Methods:  # fmt: skip
+    slips = {id: marked for id, marked in marking.steps.items() if (marked.verdicts == SLIP).sum() >= fewest}
+    explained: dict[str, list[tuple[str, Flags]]] = {id: [] for id in slips}
+    for key, way in methods.items() if slips else ():
+        for id, fitting, follows in _given_by(way(problem, marking.solution), problem, marking, slips, places):
+            explained[id].append((key, _agreeing(slips[id], fitting, follows, fewest, chance)))
+    found: Methods = {}
+    for id, each in explained.items():
         for key, where in sorted(each, key=lambda one: -np.count_nonzero(one[1])):
             for i, j in np.argwhere(where).tolist():
                 found.setdefault((id, i, j), key)
@@ -52,8 +67,9 @@ def wrong_figures(problem: Problem, solution: Solution) -> dict[str, list[Floats
 
 def _given_by(
     way: Way, problem: Problem, marking: Marking, slips: Mapping[str, Marked], places: Mapping[str, int]
-) -> Iterator[tuple[str, Flags]]:
-    """The steps among `slips` that a wrong way changes, each with its slips that this way gives."""
+) -> Iterator[tuple[str, Flags, Bounds]]:
+    """The steps among `slips` that another way changes, each with those of its figures that this way gives, and where
+    the figures of this way lie."""
     stands: dict[str, Bounds] = {}  # of steps that were not written, and are other ones on this way
     left = set(slips)
     for id, step in way.items():
@@ -70,8 +86,7 @@ def _given_by(
         if not has_place or isinstance(step, Given):
             stands[id] = recomputed(step, follows, asked, problem.show.rule)
         if has_place and id in slips:
-            fitting = follow(step, slips[id].written, follows, asked, problem.show.rule)
-            yield id, _agreeing(slips[id], fitting, follows)
+            yield id, follow(step, slips[id].written, follows, asked, problem.show.rule), follows
 
 
 def _is_other(step: Step, solution: Solution) -> bool:
@@ -80,15 +95,25 @@ def _is_other(step: Step, solution: Solution) -> bool:
     return right is not step and (right is None or not np.array_equal(right.values, step.values))
 
 
-def _agreeing(marked: Marked, fitting: Flags, follows: Bounds) -> Flags:
-    """Which slips the figures of a wrong method explain: those of a step that agrees with it whole, or of a whole row,
-    but for what may well be a coincidence."""
+def _agreeing(marked: Marked, fitting: Flags, follows: Bounds, fewest: int, chance: float) -> Flags:
+    """Which slips the figures of a method explain: those of a step that agrees with it whole, or of a whole row that is
+    not another's; but for what may well be a coincidence."""
     slips = marked.verdicts == SLIP
     agrees = fitting | np.isin(marked.verdicts, ["", BLANK])
     chances = np.where(slips, _chances(marked, follows), 1.0)
-    rows = agrees.all(axis=1) & (slips.sum(axis=1) >= FEWEST) & (chances.prod(axis=1) < RARE)
-    whole = agrees.all() & (slips.sum() >= FEWEST) & (chances.prod() < RARE)
+    rows = agrees.all(axis=1) & (slips.sum(axis=1) >= fewest) & (chances.prod(axis=1) <= chance)
+    rows &= ~_misplaced(marked)
+    whole = agrees.all() & (slips.sum() >= fewest) & (chances.prod() <= chance)
     return np.asarray(slips & (rows[:, None] | whole))
+
+
+def _misplaced(marked: Marked) -> Flags:
+    """Which rows are written as another row should be."""
+    values, decimals = values_of(marked.written)
+    slack = half_units(decimals, marked.places)[:, None]
+    fits = within(values[:, None], Bounds(*(each[None] for each in marked.follows)), slack)
+    others = ~np.eye(len(values), dtype=bool)
+    return np.asarray((fits.all(axis=2) & others).any(axis=1))
 
 
 def _chances(marked: Marked, follows: Bounds) -> Floats:

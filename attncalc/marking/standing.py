@@ -39,10 +39,15 @@ class Standing:
 
     def allows(self, step: Step, values: Floats) -> Flags:
         """Which of the figures that were written for it may stand beside one another."""
+        whole: Flags = ~np.isfinite(values) | (values == np.round(values)) | (not self.is_count(step))
         try:
-            return step.allows(values, self.operands(step))
+            return np.asarray(whole & step.allows(values, self.operands(step)))
         except (IndexError, ValueError):  # as in `followed`
-            return np.ones(step.shape, dtype=bool)
+            return whole
+
+    def is_count(self, step: Step) -> bool:
+        """Whether its figures are whole numbers and asked for as such: ids, positions, choices."""
+        return step.own_decimals == 0 and self.asked[step.id] == 0
 
     def instead(self, step: Step) -> Bounds:
         """What stands for a step, or for a figure of it, that was not written."""

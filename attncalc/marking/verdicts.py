@@ -7,7 +7,7 @@ rounds at every step, and whoever never rounds, are within; what is neither ther
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -35,6 +35,7 @@ from attncalc.steps import Reduce, Step
 
 CORRECT, FOLLOWS, IMPRECISE, SLIP, BLANK, INVALID = "correct", "follows", "imprecise", "slip", "blank", "invalid"
 VERDICTS = (CORRECT, FOLLOWS, IMPRECISE, SLIP, BLANK, INVALID)
+HIDDEN = -1e9  # as many programs write -∞ in a mask
 FAULTS = frozenset({SLIP, IMPRECISE, BLANK, INVALID})
 
 
@@ -123,11 +124,15 @@ class Marking:
         return not any(count for verdict, count in self.counts.items() if verdict in FAULTS)
 
 
-def marked(solution: Solution, answers: Answers, rule: Rule, places: Mapping[str, int] | None = None) -> Marking:
+def marked(
+    solution: Solution, answers: Answers, rule: Rule, places: Mapping[str, int] | None = None,
+    others: Collection[tuple[str, int, int]] = (),
+) -> Marking:  # fmt: skip
     """The verdict on each written figure.
 
     `places` are the decimals asked for, by step id, where they are not those of the step: of figures that were printed
-    elsewhere, as many as they were printed with.
+    elsewhere, as many as they were printed with. `others` are figures (step, row, column) that follow by another way
+    than that of the solution.
     """
     asked = {id: (places or {}).get(id, step.places) for id, step in solution.steps.items()}
     standing = Standing(asked, rule)
@@ -142,7 +147,9 @@ def marked(solution: Solution, answers: Answers, rule: Rule, places: Mapping[str
             for each in (standing, *apart, shorter):
                 each.leave_out(step)
             continue
-        marked = steps[id] = _step(step, solution, written, standing, meant, shorter)
+        written = _hidden(written, step)
+        other = np.array([[(id, i, j) in others for j in range(step.shape[1])] for i in range(step.shape[0])])
+        marked = steps[id] = _step(step, solution, written, other, standing, meant, shorter)
         stand = _stand(marked, (marked.follows, marked.as_meant), standing.instead(step), rule)
         slips = marked.verdicts == SLIP
         if slips.any() and meant is standing:
@@ -156,6 +163,14 @@ def marked(solution: Solution, answers: Answers, rule: Rule, places: Mapping[str
     return Marking(answers.name, solution, steps, standing.bounds, {})
 
 
+def _hidden(written: Writings, step: Step) -> Writings:
+    """The figures as they were written; a large number below 0 for a hidden score is -∞."""
+    found = written.copy()
+    for i, j in np.argwhere(np.isneginf(step.values) & (values_of(written)[0] <= HIDDEN)).tolist():
+        found[i, j] = found[i, j]._replace(value=-np.inf, decimals=None)
+    return found
+
+
 def follow(step: Step, written: Writings, follows: Bounds, asked: int, rule: Rule) -> Flags:
     """Which written figures are within half a unit of what some figures give that stand before them; weights that were
     made to add up to 1, within one unit more. Exact ones, as 1/3, are judged as they would be written."""
@@ -165,14 +180,16 @@ def follow(step: Step, written: Writings, follows: Bounds, asked: int, rule: Rul
 
 
 def _step(
-    step: Step, solution: Solution, written: Writings, standing: Standing, meant: Standing, shorter: Standing
+    step: Step, solution: Solution, written: Writings, other: Flags, standing: Standing, meant: Standing,
+    shorter: Standing,
 ) -> Marked:  # fmt: skip
     asked, rule = standing.asked[step.id], standing.rule
     exact, follows = _in_full_precision(solution, step).values, standing.follows(step)
     values, decimals = values_of(written)
     judged, half = as_shown(values, decimals, asked), half_units(decimals, asked)
     right = within(judged, exactly(exact), half)
-    right |= rounded(judged, asked, rule.ties) == rounded(exact, asked, rule.ties)
+    if not standing.is_count(step):
+        right |= rounded(judged, asked, rule.ties) == rounded(exact, asked, rule.ties)
     following = follow(step, written, follows, asked, rule)
     if meant is not standing:  # one operand's slip was used, and another's was of the pen alone
         ways = product(*zip(standing.operands(step), meant.operands(step), strict=True))
@@ -191,10 +208,10 @@ def _step(
     # The key keeps more decimals than were asked for where fewer would lose the figure: nobody else need.
     enough = short & near_own & (asked == step.places) & (decimals >= rule.places(step.id))
     verdicts = _first({
-        CORRECT: right, FOLLOWS: following | intended | enough, IMPRECISE: short & near, SLIP: ~np.isnan(values),
-        BLANK: _that(written, "is_blank"), INVALID: _that(written, "is_invalid"),
+        CORRECT: right, FOLLOWS: following | intended | enough | other, IMPRECISE: short & near,
+        SLIP: ~np.isnan(values), BLANK: _that(written, "is_blank"), INVALID: _that(written, "is_invalid"),
     })  # fmt: skip
-    from_slips = np.isin(verdicts, [FOLLOWS, IMPRECISE]) & ~intended & ~(short & near_intended)
+    from_slips = np.isin(verdicts, [FOLLOWS, IMPRECISE]) & ~intended & ~(short & near_intended) & ~other
     from_slips &= (verdicts == SLIP).any(axis=1, keepdims=True) | (meant is not standing)
     return Marked(step, written, verdicts, exact, follows, as_meant, from_slips, asked)
 

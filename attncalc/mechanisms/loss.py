@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from attncalc.errors import StepError
-from attncalc.expr import exp, function, negated, slot
+from attncalc.expr import exp, function, negated, number, slot
 from attncalc.mechanisms.embedding import counted
 from attncalc.mechanisms.output import probabilities
 from attncalc.problem.loss import Loss
@@ -56,7 +56,8 @@ def _reduced(sheet: Sheet, p: Step, losses: Step, reduction: str) -> Step:
         total = sheet.reduce("sum", "sum", losses, over="column", symbol=sheet.symbol("ℓ_sum"), role="whole")
         if reduction == "sum":
             return total
-        mean = sheet.reduce("mean", "mean", losses, over="column", symbol=sheet.symbol("ℓ_mean"), role="whole")
+        law = slot(0) / number(float(losses.shape[0]))
+        mean = sheet.map("mean", law, total, symbol=sheet.symbol("ℓ_mean"), role="whole")
         return sheet.map("perplexity", exp(slot(0)), mean, symbol=sheet.symbol("PPL"), role="whole")
 
 
