@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from attncalc import mark
 from attncalc.errors import AttncalcError, ProblemError, UsageError
 from attncalc.marking.answers import answers_of, published, read_answers, template
 from attncalc.marking.students import class_of, student_of
@@ -431,7 +432,9 @@ def test_published_figures_that_were_not_printed_are_not_asked():
 
 def test_nothing_published():
     problem = parse((ROOT / "problems/cross.yaml").read_bytes(), "cross.yaml")
-    assert problem.published is None and published(problem, solve(problem)).figures == {}
+    for nothing in (lambda: published(problem, solve(problem)), lambda: mark(problem), lambda: mark(problem, {})):
+        with pytest.raises(AttncalcError):
+            nothing()
 
 
 def test_errors_of_published_figures():

@@ -13,7 +13,6 @@ from students import Exercise, exercises, rounded, shipped
 
 from attncalc import expr
 from attncalc.expr import function, number, slot
-from attncalc.marking.standing import followed
 from attncalc.operations import FUNCTIONS, OPERATIONS
 from attncalc.rounding import Bounds, rounded_or_not
 from attncalc.steps import Arrange, Given
@@ -120,7 +119,7 @@ def test_no_figure_lies_outside_the_bounds_of_a_step(exercise: Exercise):
         if isinstance(step, Given) or (isinstance(step, Arrange) and step.choosers):
             continue
         operands = [random_bounds(operand.values, 0.01, rng) for operand in step.operands]
-        low, value, high = followed(step, operands, step.places)
+        low, value, high = step.bounds(operands, step.places)
         for _ in range(4):
             shares = [rng.choice([0.0, 1.0, rng.random()], size=each.value.shape) for each in operands]
             with np.errstate(all="ignore"):

@@ -271,3 +271,30 @@ def test_blanks_are_counted_and_what_is_amiss_without_a_slip_is_said() -> None:
     text = said_of({"scaled": [[".71", "_", "_"], ["_", "x", "1.414"], ["_"] * 3]})
     assert "not every figure is there as it was asked for: 1 a decimal short, 6 left blank, 1 unreadable." in text
     assert "Left blank: 6." in text
+
+
+def test_a_copy_says_which_figure_it_is_of() -> None:
+    text = said_of({"K_T": [[1, 0, 1], [1, 1, 9]]})
+    assert "Kᵀ[2,3] = K[3,2] = 2" in text
+
+
+def test_figures_that_are_not_here_are_counted() -> None:
+    assert "Not here, and not counted: 6 of 9 (·)." in said_of({"A": {"row": 1, "values": [0.401, 0.198, 0.401]}})
+
+
+def test_marks_add_up_to_those_of_all_as_they_are_shown() -> None:
+    text = "S: [[1, 0, 1], [1, 1, 3], [2, 1, 3]]\nA: [[.401, .198, .401], [.164, .164, .672], [.284, .14, .576]]\n"
+    call = (ABC, "-", "--marks", "S=3,A=2,O=3", "--follow-through", "half")
+    text += "O: [[1.401, .599], [1.672, .836], [1.576, .716]]\n"
+    of_each = json.loads(check(*call, "--format", "json", stdin=text).stdout)["marks"]
+    assert f"{sum(each['given'] for each in of_each.values()):.2f}" in check(*call, stdin=text).stdout
+
+
+def test_a_problem_without_answers_and_answers_without_a_problem_are_told(tmp_path: Path) -> None:
+    for name in ("problem-a.yaml", "problem-b.yaml", "answers-a.yml"):
+        (tmp_path / name).write_bytes((ROOT / ABC).read_bytes() if name[0] == "p" else b"A: _\n")
+    assert "problem-b.yaml has no answers-b.yaml beside it" in one_line(check(str(tmp_path)))
+    (tmp_path / "problem-b.yaml").rename(tmp_path / "b.yaml")
+    assert check(str(tmp_path)).returncode == 1
+    (tmp_path / "answers-c.yaml").write_text("A: _\n")
+    assert "answers-c.yaml has no problem-c.yaml beside it" in one_line(check(str(tmp_path)))

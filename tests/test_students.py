@@ -287,3 +287,65 @@ def test_no_more_decimals_are_asked_for_than_the_problem_says(written, verdict):
     rest = {"0.02": ["-0.83", "-0.34", "1.16"], "0.017": ["-0.96", "-0.39", "1.35"]}.get(written)
     if rest:
         assert SLIP not in verdicts_of_step(text, "normalised", root=[[written]], normalised=[rest])[0]
+
+
+def test_what_is_worked_from_a_slip_in_the_sum_of_the_losses_follows():
+    text = (SHIPPED["loss"]).text
+    (sum_, mean) = (verdicts_of_step(text, id, sum="2.434", mean="0.609") for id in ("sum", "mean"))
+    assert (sum_, mean) == ([["slip"]], [["follows"]])
+
+
+WHOLE = [
+    ("top-k", "chosen", "1 1 0", "1.4 0.7 0.05"), ("positions", "pos", "0 1 2 3", "0.4 1.4 1.6 3.1"),
+    ("abc-causal", "mask", "0 -inf -inf; 0 0 -inf; 0 0 0", "0.4 -inf -inf; 0.4 0.1 -inf; 0.4 -0.4 0.4"),
+    ("experts", "load", "2 1 2 1", "2.5 1.5 1.5 0.5"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name, id, right, wrong", WHOLE, ids=[each[0] for each in WHOLE])
+def test_a_whole_number_is_no_other_that_rounds_to_it(name, id, right, wrong):
+    n, m = solve(parse(SHIPPED[name].text.encode())).steps[id].shape
+    for text in (right, wrong):
+        rows = [row.split() for row in text.split(";")]
+        figures = np.array(rows, dtype=object).reshape(n, m).tolist()
+        found = verdicts_of_step(SHIPPED[name].text, id, **{id: figures})
+        assert all((each == "slip") == ("." in figure) for row, of in zip(found, figures, strict=True)
+                   for each, figure in zip(row, of, strict=True))  # fmt: skip
+
+
+def test_a_large_number_below_0_hides_as_minus_infinity_does():
+    text = "Q: [[1, 0], [0, 1]]\nK: [[1, 1], [0, 1]]\nV: [[1], [2]]\nmask: causal\n"
+    hidden = [["0.707", "-1e9"], ["0.707", "0.707"]]
+    assert verdicts_of_step(text, "A", masked=hidden, A=[["1", "0"], ["0.5", "0.5"]]) == [["correct"] * 2] * 2
+    assert verdicts_of_step(text, "masked", masked=hidden) == [["correct"] * 2] * 2
+    assert verdicts_of_step(text, "masked", masked=[["-1e9", "-1e9"], ["0.707", "-5"]]) == [
+        ["slip", "correct"], ["correct", "slip"]]  # fmt: skip
+
+
+def test_of_two_slips_one_may_be_used_and_the_other_of_the_pen():
+    """S = 2·3 + 2·1, with the 2 that was written of Q and the 3 of K that was meant."""
+    text = "Q: [[1, 2]]\nK: [[3, 1]]\nV: [[1]]\nscale: none\n"
+    assert verdicts_of_step(text, "S", Q=[["2", "2"]], K=[["9", "1"]], S=[["8"]]) == [["follows"]]
+    assert verdicts_of_step(text, "S", Q=[["2", "2"]], K=[["9", "1"]], S=[["12"]]) == [["slip"]]
+
+
+def test_ids_between_the_first_and_the_last_that_may_be_meant_are_tried():
+    """Three words are equally likely as they are written, and the next is not written: it may be any of them."""
+    text = (
+        "kind: decoder\nvocabulary: [a, b, c, d]\nembedding: [[1], [9], [3], [4]]\ngenerate: {from: [a], steps: 2}\n"
+        "layers: [{attention: {W_Q: [[0]], W_K: [[0]], W_V: [[0]]}}]\n"
+        "output: {W: [[0.4, 0.395, 0.39, -1]]}\nshow: {decimals: 1}\n"
+    )
+    solution = solve(parse(text.encode()))
+    (first, *_) = (step for step in solution.steps.values() if step.role == "next")
+    (later,) = (id for id in solution.steps if id.endswith("step2.H"))
+    (P,) = first.operands
+    written = {P.id: [["0.3", "0.3", "0.3", "0.1"]], later: [["1"], ["9"]][-len(solution.steps[later].values) :]}
+    assert {each for row in verdicts_of_step(text, later, **written) for each in row} <= {"follows", "correct"}
+
+
+@pytest.mark.parametrize("written, verdict", [("0.7076", "slip"), ("0.7074", "correct"), ("0.7071", "correct")])
+def test_decimals_beyond_those_asked_for_count_as_far_as_they_change_those(written, verdict):
+    text = "Q: [[1, 0], [0, 1]]\nK: [[1, 1], [0, 1]]\nV: [[1], [2]]\n"
+    figures = [[written, "0"], ["0.707", "0.707"]]
+    assert verdicts_of_step(text, "scaled", scaled=figures)[0][0] == verdict

@@ -105,23 +105,17 @@ def _refuse_with_folder(template: bool, answers: list[str] | None, step: list[st
 
 
 def _folder(folder: Path, decimal_comma: bool) -> list[tuple[Problem, Solution, Answers]]:
-    """The papers of a class of which each has a problem of its own: answers-ID.yaml beside problem-ID.yaml."""
+    """The papers of a class of which each has a problem of its own."""
     from attncalc import mechanisms
     from attncalc import problem as problems
-    from attncalc.errors import UsageError
+    from attncalc.marking.students import papers_of
 
     papers = []
-    for path in sorted(folder.glob("answers-*.yaml")):
-        own = path.with_name(f"problem-{path.name.removeprefix('answers-')}")
-        if not own.exists():
-            raise UsageError(f"{path} has no {own.name} beside it", "name the problem: attncalc check PROBLEM ANSWERS")
+    for own, path in papers_of(folder):
         read = problems.load(own)
         solution = mechanisms.solve(read)
         (each,) = _answers(read, solution, [str(path)], [], decimal_comma)
         papers.append((read, solution, each))
-    if not papers:
-        hint = "attncalc exercise --output-dir makes such a folder"
-        raise UsageError(f"{folder} has no answers-ID.yaml beside a problem-ID.yaml", hint)
     return papers
 
 
@@ -160,9 +154,6 @@ def _answers(
     if len(steps) > 1:
         raise UsageError("--step names the one step that rows are of", "give one, or a file of YAML for several")
     if not paths:
-        if problem.published is None:
-            hint = "name a file of answers; --template makes one"
-            raise UsageError(f"{problem.name} has no published: figures", hint)
         yield reading.published(problem, solution)
         return
     if paths.count("-") + (problem.name == "<stdin>") > 1:

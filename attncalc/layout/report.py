@@ -43,8 +43,10 @@ class Report:
         i, j = found.row, found.column
         place = self.page.place(step.symbol, i, j)
         result = self.page.cell(step, i, j)
-        if not step.operands:
-            return compose("chain", place, "=", result)
+        if not step.is_worked:  # given, or a copy of a figure that has a name
+            cells = step.working(i, j).cells if step.operands else ()
+            copied = [self.page.place(each.step.symbol, each.row, each.column) for each in cells]
+            return compose("chain", *(part for each in (place, *copied) for part in (each, "=")), result)
         return compose("chain", place, "=", self.page.working(step, i, j), self.page.sign(step, i, j), result)
 
 
@@ -132,7 +134,7 @@ def _step(report: Report, id: str, marked: Marked) -> Section:
     blocks: list[Block] = [_table(report, marked), *_slips(report, id)]
     notes = [
         *_follows(report, figures), *_imprecise(report, figures, marked), *_blank(report, figures),
-        *_invalid(report, figures), *_degenerate(report, id),
+        *_invalid(report, figures), *_not_here(report, figures, marked), *_degenerate(report, id),
     ]  # fmt: skip
     if notes:
         blocks.append(Items(tuple(notes)))
@@ -214,6 +216,11 @@ def _blank(report: Report, figures: Sequence[Figure]) -> Iterator[Prose]:
     count = sum(each.verdict == BLANK for each in figures)
     if count:
         yield report.say("report.notes.blank", n=count)
+
+
+def _not_here(report: Report, figures: Sequence[Figure], marked: Marked) -> Iterator[Prose]:
+    if len(figures) < marked.verdicts.size:
+        yield report.say("report.notes.not_here", n=marked.verdicts.size - len(figures), all=marked.verdicts.size)
 
 
 def _invalid(report: Report, figures: Sequence[Figure]) -> Iterator[Prose]:

@@ -73,11 +73,13 @@ def answers_of(mapping: Mapping[str, Any], solution: Solution, name: str = "answ
 
 
 def published(problem: Problem, solution: Solution) -> Answers:
-    """The figures that a problem says were printed elsewhere; `_` is a figure that was not."""
+    """The figures that a problem says were printed elsewhere; `_` is a figure that was not. Raises UsageError where it
+    says none."""
+    if problem.published is None:
+        raise UsageError(f"{problem.name} has no published: figures", "name a file of answers; --template makes one")
     source = Source(problem.name, count_from=problem.show.count_from, within="published.")
     reader = _Reader(source, solution, blanks=False)
-    figures = {} if problem.published is None else reader.mapping(problem.published)
-    return Answers("published", figures, problem.name)
+    return Answers("published", reader.mapping(problem.published), problem.name)
 
 
 class _Block(NamedTuple):
@@ -103,7 +105,7 @@ class _Reader:
 
     def mapping(self, root: Node | None) -> dict[str, Figures]:
         """The figures of every step that is written."""
-        if root is None:
+        if root is None or (isinstance(root, MapNode) and not root.entries):
             raise self.source.error_at(1, 1, "", "nothing is written here", "write step ids and figures: A: [[1, 0]]")
         if not isinstance(root, MapNode):
             raise _of_which_step(self.source, root)

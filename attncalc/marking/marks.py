@@ -52,7 +52,12 @@ def _score(marking: Marking, id: str, worth: Fraction, follows: Fraction) -> Sco
     rest = marked.from_slips
     whole = np.isin(marked.verdicts, [CORRECT, IMPRECISE, FOLLOWS]) & ~rest
     earned = int(np.count_nonzero(whole)) + follows * int(np.count_nonzero(rest))
-    return Score(id, earned, figures, worth * earned / figures if figures else Fraction(0), worth)
+    return Score(id, earned, figures, _in_hundredths(worth * earned / figures) if figures else Fraction(0), worth)
+
+
+def _in_hundredths(marks: Fraction) -> Fraction:
+    """As they are shown, so that those of the steps add up to those of all."""
+    return Fraction(as_text(marks))
 
 
 def total(scores: Iterable[Score]) -> tuple[Fraction, Fraction]:

@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 
 from attncalc.marking.catalogue import DETOURS, WRONG, Method, Way
-from attncalc.marking.standing import followed, half_units, recomputed, values_of, within
+from attncalc.marking.standing import half_units, recomputed, values_of, within
 from attncalc.marking.verdicts import BLANK, SLIP, Marked, Marking, follow
 from attncalc.problem import Problem
 from attncalc.rounding import Bounds, Flags, Floats, fits
@@ -80,7 +80,7 @@ def _given_by(
             continue
         asked = places.get(id, step.places)
         operands = [stands[each.id] if each.id in stands else marking.stands[each.id] for each in step.operands]
-        follows = followed(step, operands, asked)
+        follows = step.bounds(operands, asked)
         marked = marking.steps.get(id)
         has_place = marked is not None and marked.step.shape == step.shape  # for what was written
         if not has_place or isinstance(step, Given):

@@ -35,15 +35,12 @@ class Standing:
 
     def follows(self, step: Step) -> Bounds:
         """Where its figures lie by honest habits."""
-        return followed(step, self.operands(step), self.asked[step.id])
+        return step.bounds(self.operands(step), self.asked[step.id])
 
     def allows(self, step: Step, values: Floats) -> Flags:
         """Which of the figures that were written for it may stand beside one another."""
         whole: Flags = ~np.isfinite(values) | (values == np.round(values)) | (not self.is_count(step))
-        try:
-            return np.asarray(whole & step.allows(values, self.operands(step)))
-        except (IndexError, ValueError):  # as in `followed`
-            return whole
+        return np.asarray(whole & step.allows(values, self.operands(step)))
 
     def is_count(self, step: Step) -> bool:
         """Whether its figures are whole numbers and asked for as such: ids, positions, choices."""
@@ -51,7 +48,7 @@ class Standing:
 
     def instead(self, step: Step) -> Bounds:
         """What stands for a step, or for a figure of it, that was not written."""
-        follows = followed(step, [self.bounds[each.id] for each in step.operands], self.asked[step.id])
+        follows = step.bounds([self.bounds[each.id] for each in step.operands], self.asked[step.id])
         return recomputed(step, follows, self.asked[step.id], self.rule)
 
     def leave_out(self, step: Step) -> None:
@@ -65,15 +62,6 @@ class Standing:
     def put(self, id: str, bounds: Bounds) -> None:
         """Takes account of a step that was written."""
         self.bounds[id] = self._in_copies[id] = bounds
-
-
-def followed(step: Step, operands: list[Bounds], places: int) -> Bounds:
-    """Where a step's figures lie, from what stands for its operands; those of the solution where nothing follows, as
-    from an id that the vocabulary has not."""
-    try:
-        return step.bounds(operands, places)
-    except (IndexError, ValueError):
-        return Bounds(step.values, step.values, step.values)
 
 
 def recomputed(step: Step, follows: Bounds, places: int, rule: Rule) -> Bounds:

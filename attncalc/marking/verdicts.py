@@ -22,7 +22,6 @@ from attncalc.marking.standing import (
     as_shown,
     chosen,
     exactly,
-    followed,
     half_units,
     moved,
     values_of,
@@ -187,15 +186,19 @@ def _step(
     exact, follows = _in_full_precision(solution, step).values, standing.follows(step)
     values, decimals = values_of(written)
     judged, half = as_shown(values, decimals, asked), half_units(decimals, asked)
-    right = within(judged, exactly(exact), half)
-    if not standing.is_count(step):
-        right |= rounded(judged, asked, rule.ties) == rounded(exact, asked, rule.ties)
+
+    def is_figure(other: Floats) -> Flags:
+        """Which are within half a unit of others, or the same once both are rounded."""
+        alike = rounded(judged, asked, rule.ties) == rounded(other, asked, rule.ties)
+        return np.asarray(within(judged, exactly(other), half) | (alike & (not standing.is_count(step))))
+
+    right = is_figure(exact)
     following = follow(step, written, follows, asked, rule)
     if meant is not standing:  # one operand's slip was used, and another's was of the pen alone
         ways = product(*zip(standing.operands(step), meant.operands(step), strict=True))
-        following |= np.any([follow(step, written, followed(step, [*way], asked), asked, rule) for way in ways], axis=0)
+        following |= np.any([follow(step, written, step.bounds([*way], asked), asked, rule) for way in ways], axis=0)
     as_meant = meant.follows(step) if meant is not standing else follows
-    intended = follow(step, written, as_meant, asked, rule) | within(judged, exactly(step.values), half)  # or the key's
+    intended = follow(step, written, as_meant, asked, rule) | is_figure(step.values)  # or the key's
     if isinstance(step, Reduce) and step.over == "start":  # each may go on from the one before it, as it was written
         own = chosen(~np.isnan(values), Bounds(values - half, values, values + half), follows)
         following |= within(judged, step.running_bounds(standing.operands(step), own, asked), half)

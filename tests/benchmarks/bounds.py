@@ -25,7 +25,6 @@ from students import Exercise, Habit, exercises, shipped, write
 
 from attncalc.errors import AttncalcError
 from attncalc.marking.answers import Answers
-from attncalc.marking.standing import followed
 from attncalc.marking.verdicts import marked
 from attncalc.rounding import Bounds
 from attncalc.steps import Arrange, Given, Step
@@ -40,7 +39,7 @@ def bounds_of(exercise: Exercise) -> Iterator[tuple[Step, tuple[Bounds, Bounds]]
     for id, step in exercise.solution.steps.items():
         if isinstance(step, Given | Arrange) or id not in all_written.steps or step.own_decimals == 0:
             continue
-        alone = followed(step, [nothing.stands[each.id] for each in step.operands], step.places)
+        alone = step.bounds([nothing.stands[each.id] for each in step.operands], step.places)
         yield step, (all_written.steps[id].follows, alone)
 
 
