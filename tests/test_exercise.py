@@ -122,6 +122,15 @@ def test_questions_have_their_marks_and_concepts_come_after_them() -> None:
     assert titles == ["1", "2", "3"] and "(4 marks)" in run.stdout and "(6 marks)" in run.stdout
 
 
+@pytest.mark.parametrize(("marks", "of_concepts"), [("4", []), ("4,1", ["1"] * 3), ("4,2,1", ["2", "1", "1"])])
+def test_the_marks_after_those_of_the_problems_are_for_the_questions_in_words(
+    marks: str, of_concepts: list[str]
+) -> None:
+    page = exercise(ABC, "--level", "1", "--marks", marks, "--concepts", "3", "-f", "text").stdout
+    assert re.findall(r"^Question .*\((.*) marks?\)$", page, re.M) == ["4", *of_concepts]
+    assert "(1 marks)" not in page
+
+
 # Many
 
 
@@ -193,11 +202,18 @@ def test_nothing_is_replaced_and_nothing_is_half_written(tmp_path: Path) -> None
     (("--students", "nowhere.txt"), "nowhere.txt"),
     (("--level", "1", "--blank", "A"), "give one"),
     (("--output", "a", "--output-dir", "b"), "give one"),
-    (("--marks", "1,2"), "1 questions"),
+    (("--marks", "1,2"), "for the problem"),
+    (("--marks", "1,2", ABC, ABC), "each of 3 problems"),
     (("--marks", "x"), "above 0"),
     (("--format", "pdf"), "markdown"),
     (("--format", "html", "--math", "dollars"), "markdown"),
     (("--concepts", "nothing"), "concepts"),
+    (("--marks", "1,2,3", "--concepts", "1"), "2 numbers for 1 questions in words"),
+    (("--marks", "1,x", "--concepts", "1"), "above 0"),
+    (("--seed", "x"), "add --variants 1"),
+    (("--explain",), "add --variants 1"),
+    (("--force",), "--output-dir"),
+    (("--key", "--output-dir", "b"), "leave --key out"),
     (("--level", "4"), "level"),
     (("-", "-"), "standard input"),
 ])  # fmt: skip
@@ -211,6 +227,8 @@ def test_what_can_not_be_done_is_one_line(arguments: tuple[str, ...], said: str)
     ("\n \n", None, "no student"),
     ("id,name\n1,x\n", "nr", "no column"),
     ("id,name\n,x\n", "id", "nothing stands"),
+    ("id;name\n1;x\n", "nr", "its columns are id and name"),
+    ("id,name\n1,x\n", None, "say which column"),
 ])  # fmt: skip
 def test_lists_of_students_that_can_not_be_used(text: str, column: str | None, said: str) -> None:
     with pytest.raises(AttncalcError, match=said):
@@ -219,4 +237,13 @@ def test_lists_of_students_that_can_not_be_used(text: str, column: str | None, s
 
 def test_ids_are_made_safe() -> None:
     assert ids_of(b"\xef\xbb\xbfname,id\r\nx,7\r\ny,../8\r\n", "class.csv", "id") == ["7", "../8"]
-    assert [safe(id) for id in ("../8", "a b", "王", ".", "x" * 200)] == ["_8", "a_b", "王", "_", "x" * 80]
+    assert [safe(id) for id in ("../8", "a b", "王", ".")] == ["_8", "a_b", "王", "_"]
+    for long in ("x" * 300, "王" * 300, "𠀀" * 300, "x" + "𠀀" * 300):
+        assert long.startswith(safe(long)) and 196 < len(safe(long).encode()) <= 200
+
+
+@pytest.mark.parametrize("sign", [",", ";", "\t"])
+def test_a_table_of_students_is_csv_as_spreadsheets_write_it(sign: str) -> None:
+    table = f'id{sign}name\r\n7{sign}"Wei, Mei; \'M\'"\r\n8{sign}Bo\r\n'
+    assert ids_of(table.encode(), "class.csv", "id") == ["7", "8"]
+    assert ids_of(table.encode(), "class.csv", "name") == ["Wei, Mei; 'M'", "Bo"]

@@ -6,14 +6,15 @@ import csv
 import io
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
+from itertools import repeat
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from attncalc import formats, problem
-from attncalc.blocks import Sheet
+from attncalc.blocks import Question, Sheet
 from attncalc.errors import UsageError
 from attncalc.exercises.blanks import Asked, by_level, hidden, is_here, names, of_several
 from attncalc.exercises.students import safe
@@ -23,7 +24,7 @@ from attncalc.layout.exercise import Exercise, Head, as_document, lay_sheet
 from attncalc.marking.methods import wrong_figures
 from attncalc.marking.template import blanks_of
 from attncalc.mechanisms import solve
-from attncalc.rounding import Flags
+from attncalc.rounding import Flags, fraction
 from attncalc.solution import Solution
 
 ENDINGS = {"markdown": "md", "latex": "tex", "html": "html", "moodle": "xml", "text": "txt", "json": "json"}
@@ -38,7 +39,7 @@ class Form:
     lang: str | None
     shapes: bool
     given_alone: bool
-    worth: Sequence[Fraction | None]
+    marks: Sequence[Fraction]  # of each problem, then of the questions in words; none where none are given
     title: str | None
     course: str | None
     date: str | None
@@ -107,12 +108,23 @@ def sheet(one: Made, form: Form) -> Sheet:
         Exercise(each.solution, each.problem.show, each.problem.kind, each.problem.title,
                  hidden(each.solution, asked), form.shapes, form.given_alone, worth,
                  wrong_figures(each.problem, each.solution) if form.format == "moodle" else {})
-        for each, asked, worth in zip(one.variants, one.asked, form.worth, strict=True)
+        for each, asked, worth in zip(one.variants, one.asked, form.marks or repeat(None), strict=False)
     ]  # fmt: skip
     lang = form.lang or one.variants[0].problem.lang or "en"
     own_seed = f"{form.seed}/{one.id}" if one.id else form.seed
     added = in_words(exercises, lang, form.concepts, own_seed) if form.concepts is not None else ()
+    added = _worth(added, form.marks[len(one.variants) :])
     return lay_sheet(exercises, Head(form.title, form.course, form.date, one.id, one.fingerprint), lang, added)
+
+
+def _worth(questions: Sequence[Question], worth: Sequence[Fraction]) -> Sequence[Question]:
+    """The questions in words with their marks: the last of these is for all that are left."""
+    if len(worth) > len(questions):
+        what = f"--marks has {len(worth)} numbers for {len(questions)} questions in words"
+        raise UsageError(what, "leave some out: the last one is for all that are left")
+    if not worth:
+        return questions
+    return [replace(each, marks=fraction(worth[min(k, len(worth) - 1)])) for k, each in enumerate(questions)]
 
 
 def page(one: Made, form: Form, *, key: bool) -> str:

@@ -34,7 +34,8 @@ def _settings(sheet: Sheet, key: bool) -> Iterator[str]:
     yield rf"\footer{{{latex.sentence(sheet.foot)}}}{{}}{{\thepage}}"
     if _has_marks(sheet):
         opening, closing = tuple(words.brackets)
-        yield rf"\addpoints\pointname{{{latex.escaped(words.marks)}}}\pointformat{{{opening}\thepoints{closing}}}"
+        names = "".join(f"{{{latex.escaped(word)}}}" for word in (words.mark, words.marks))
+        yield rf"\addpoints\pointpoints{names}\pointformat{{{opening}\thepoints{closing}}}"
         heads = {"hqword": words.question, "hpword": words.worth, "hsword": words.score, "htword": words.total}
         yield "".join(rf"\{command}{{{latex.escaped(word)}}}" for command, word in heads.items())
 

@@ -104,7 +104,7 @@ def as_document(sheet: Sheet, *, key: bool = False) -> Document:
             continue
         title = say("sheet.question", n=k + 1, title=question.title)
         if question.marks:
-            title = say("sheet.worth", title=title, marks=question.marks)
+            title = say("sheet.worth", title=title, marks=sheet.words.marked(question.marks))
         sections.append(Section(title, f"question-{k + 1}", blocks))
     head = () if key else sheet.head
     foot = (sheet.foot,) if sheet.foot.parts else ()
