@@ -18,7 +18,7 @@ from attncalc.blocks import Question, Sheet
 from attncalc.errors import UsageError
 from attncalc.exercises.blanks import Asked, by_level, hidden, is_here, names, of_several
 from attncalc.exercises.students import safe
-from attncalc.exercises.variants import Variant, variants
+from attncalc.exercises.variants import WHY, Variant, variants
 from attncalc.layout.concepts import in_words
 from attncalc.layout.exercise import Exercise, Head, as_document, lay_sheet
 from attncalc.marking.methods import wrong_figures
@@ -26,6 +26,7 @@ from attncalc.marking.template import blanks_of
 from attncalc.mechanisms import solve
 from attncalc.rounding import Flags, fraction
 from attncalc.solution import Solution
+from attncalc.wording import Wording
 
 ENDINGS = {"markdown": "md", "latex": "tex", "html": "html", "moodle": "xml", "text": "txt", "json": "json"}
 
@@ -175,5 +176,10 @@ def _csv(rows: Sequence[Sequence[str]]) -> str:
 
 def explained(refused: Mapping[str, int]) -> str:
     """How many draws were refused, and why, the most frequent reason first."""
-    lines = [f"{count:7} {reason}" for reason, count in sorted(refused.items(), key=lambda each: (-each[1], each[0]))]
-    return "\n".join([f"attncalc: {sum(refused.values())} draws were refused", *lines])
+    say = Wording("en")
+    lines = [f"attncalc: {sum(refused.values())} draws were refused"]
+    for reason, count in sorted(refused.items(), key=lambda each: (-each[1], each[0])):
+        kind, _, method = reason.partition(":")
+        as_if = ": " + say.text(f"methods.{method}") if method else ""
+        lines.append(f"{count:7} {WHY[kind]}{as_if}")
+    return "\n".join(lines)

@@ -180,7 +180,8 @@ class _Question:
 
     def ask(self, step: Step, *, law: bool) -> Iterator[Block]:
         """A grid to fill in, or room; above it the formula of the step, and below it the rows that are worked."""
-        if law and step.formula is not None and not isinstance(step, Arrange):
+        says = step.formula not in (None, step.symbol)  # D² is said by its name
+        if law and says and step.formula is not None and not isinstance(step, Arrange):
             yield Formula((compose("chain", Math(step.symbol), "=", Math(step.formula)),))
         if self.exercise.shapes:
             yield Space(ROOM)
