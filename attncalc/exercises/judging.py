@@ -127,6 +127,8 @@ class Judge:
         weights, then those that are rarely unfair."""
         batch = self._batch(drawn)
         batch = batch.only(self._first_failing(batch, self._tests_of_figures) == "")
+        if not batch.size:
+            return []
         unfair = {step.id: self._is_near_a_tie_at(step, batch) for step in self._asked}
         for habit in self._habits:
             figures = worked(self._needed, batch.drawn, habit)
@@ -179,7 +181,8 @@ class Judge:
         return (Test(f"{METHOD}:{wrong.key}", partial(self._gives_the_same, wrong)) for wrong in self._wrong)
 
     def _is_pointless(self, batch: Batch) -> Flags:
-        """Products or asked results that are 0 everywhere, weights all alike or all on one, rows without variance."""
+        """Products or asked results that are 0 everywhere, or products whose rows are all alike, weights all alike or all
+        on one, rows without variance."""
         bad = np.zeros(batch.size, dtype=bool)
         for step in self._needed:
             figures = batch.exact[step.id]
@@ -187,6 +190,8 @@ class Judge:
                 bad |= np.isnan(figures).any(axis=(0, 1))
             if isinstance(step, Contract) or step.role == "activated" or step in self._asked:
                 bad |= (figures == 0).all(axis=(0, 1))
+            if isinstance(step, Contract) and step.shape[0] > 1:
+                bad |= (figures == figures[:1]).all(axis=(0, 1))
             if step.role in ("variance", "mean_square"):
                 bad |= (figures < 1e-9).any(axis=(0, 1))
             if step.rows_sum_to_one and not isinstance(step, Given):

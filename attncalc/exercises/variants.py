@@ -143,7 +143,7 @@ class _Source:
         why = "".join(f", mostly because {WHY[kind]}" for kind, _ in kinds.most_common(1))
         less = self.judge.less(self.draws([f"less/{k}" for k in range(_PROBE)]))
         as_with = f", as with --blank {','.join(less)}" if 0 < len(less) < len(self.judge.asked) else ""
-        return UsageError(what + why, f"ask for less{as_with}, show fewer decimals, or draw from more numbers")
+        return UsageError(what + why, f"draw from more numbers, show fewer decimals, or ask for less{as_with}")
 
     def _numbered(self, number: int) -> dict[str, Floats]:
         """The draw of a number, its figures being the digits of it."""
