@@ -110,10 +110,41 @@ def test_what_is_not_asked_but_rests_on_an_answer_is_a_dash() -> None:
     assert "8.339" in page and "0.576" not in page
 
 
+def test_a_weight_is_not_told_by_the_others_of_its_row() -> None:
+    """They add up to 1: where one is asked for, the rest of its row is kept back, and all that is worked from it."""
+    page = exercise(ABC, "--blank", "A[1,1],A[2,1],A[2,3]", "-f", "text").stdout
+    rows = [line.split() for line in page.splitlines() if "______" in line and "Name" not in line]
+    assert rows == [["A", "______", "–", "–"], ["B", "______", "0.248", "______"]]
+    solution = solve(load(ABC))
+    for step in (step for step in solution.steps.values() if step.rows_sum_to_one):
+        for i, j in np.ndindex(step.shape):
+            flags = np.zeros(step.shape, dtype=bool)
+            flags[i, j] = True
+            assert all(hidden(solution, {step.id: flags}).hides(step.id, i, k) for k in range(step.shape[1]))
+
+
 def test_shapes_are_asked_without_a_grid_and_told_by_the_key() -> None:
     page = exercise(ABC, "--ask", "shapes", "-f", "text").stdout
     assert "Q has ____ rows and ____ columns" in page and "A  ______" not in page
     assert "Q (3×2)" in exercise(ABC, "--ask", "shapes", "--key", "-f", "text").stdout
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_what_is_to_be_filled_in_tells_no_shape_that_is_asked_for(lang: str, tmp_path: Path) -> None:
+    asked = ("--ask", "shapes", "--lang", lang, "--variants", "1", "--output-dir", str(tmp_path / "out"))
+    assert exercise("problems/draw-cross.yaml", "--level", "1", *asked).returncode == 0
+    blank = (tmp_path / "out" / "answers-1.yaml").read_text(encoding="utf-8")
+    like = "按行写，如" if lang == "zh" else "row by row, like"
+    assert blank == "".join(f"# {like} [[1, 2], [3, 4]]\n{id}: _\n{end}" for id, end in (("A", "\n"), ("O", "")))
+    command = [sys.executable, "-m", "attncalc", "check", str(tmp_path / "out"), "--format", "csv"]
+    run = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", cwd=ROOT, check=False)
+    assert next(csv.DictReader(run.stdout.splitlines()))["blank"] == "10"
+
+
+def test_what_is_to_be_filled_in_is_in_the_language_of_the_sheet(tmp_path: Path) -> None:
+    assert exercise(ABC, "--lang", "zh", "--output-dir", str(tmp_path / "out")).returncode == 0
+    comments = re.findall("^#.*", (tmp_path / "out" / "answers.yaml").read_text(encoding="utf-8"), re.M)
+    assert comments[0] == "# 3 × 2；行（A、B、C）" and not [each for each in comments if "rows" in each]
 
 
 def test_questions_have_their_marks_and_concepts_come_after_them() -> None:

@@ -162,7 +162,8 @@ def files(every: Iterable[Made], form: Form) -> Iterator[tuple[str, str]]:
         several = len(one.variants) > 1
         for k, (each, asked) in enumerate(zip(one.variants, one.asked, strict=True)):
             of = f"{own}-{k + 1}" if several else own
-            about = {f"problem{of}.yaml": each.text, f"answers{of}.yaml": blanks_of(each.solution, asked)}
+            blanks = blanks_of(each.solution, asked, laid.lang, shapes=form.shapes)
+            about = {f"problem{of}.yaml": each.text, f"answers{of}.yaml": blanks}
             yield from about.items()
             rows.append([one.id, each.fingerprint, *list(found), *[""] * (2 - len(found)), *about])
     yield "index.csv", _csv([head, *rows])

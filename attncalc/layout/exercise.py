@@ -12,6 +12,7 @@ import numpy as np
 from attncalc import rounding
 from attncalc.blocks import (
     Asked,
+    Beside,
     Blank,
     Block,
     Document,
@@ -121,8 +122,8 @@ def _question(exercise: Exercise, lang: str) -> Question:
     answer = lay_out(exercise.solution, exercise.show, lang, title=exercise.title, kind=exercise.kind)
     marks = rounding.fraction(exercise.worth) if exercise.worth is not None else ""
     question = _Question(exercise, say)
-    shapes, asked = tuple(question.shapes()), tuple(map(question.asked, question.steps))
-    return Question(title, tuple(question.blocks()), (*shapes, *answer.blocks), marks, asked)
+    answers, asked = tuple(question.answers()), tuple(map(question.asked, question.steps))
+    return Question(title, tuple(question.blocks()), (*answers, *answer.blocks), marks, asked)
 
 
 class _Question:
@@ -154,11 +155,12 @@ class _Question:
         for step in self.steps:
             yield Section(self.page.called(step), f"ask-{step.id}", tuple(self.ask(step, law=laws is None)))
 
-    def shapes(self) -> Iterator[Block]:
-        """The answers to the shapes that are asked for."""
+    def answers(self) -> Iterator[Block]:
+        """All that is asked for in one place, before the way there: the shapes, and each step as a matrix."""
         if self.exercise.shapes:
             sizes = [Prose((compose("sized", Math(step.symbol), self.page.shape(step)),)) for step in self.steps]
             yield Section(self.say("sheet.shapes"), "shapes", (Items(tuple(sizes)),))
+        yield Section(self.say("sheet.answers"), "answers", (Beside(tuple(map(self.page.matrix, self.steps))),))
 
     def shape(self, step: Step) -> Prose:
         rows, columns = (Blank(4, Expected(str(size), "0")) for size in step.shape)
