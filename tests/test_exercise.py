@@ -6,12 +6,15 @@ import csv
 import re
 import subprocess
 import sys
+import tracemalloc
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from attncalc import formats, load, solve
+from attncalc.cli import sheets as files
 from attncalc.errors import AttncalcError
 from attncalc.exercises.blanks import by_level, by_names, hidden
 from attncalc.exercises.students import ids_of, safe
@@ -278,3 +281,25 @@ def test_a_table_of_students_is_csv_as_spreadsheets_write_it(sign: str) -> None:
     table = f'id{sign}name\r\n7{sign}"Wei, Mei; \'M\'"\r\n8{sign}Bo\r\n'
     assert ids_of(table.encode(), "class.csv", "id") == ["7", "8"]
     assert ids_of(table.encode(), "class.csv", "name") == ["Wei, Mei; 'M'", "Bo"]
+
+
+@pytest.mark.parametrize("format", ["markdown", "moodle"])
+def test_memory_does_not_grow_with_the_number_of_sheets(format: str) -> None:
+    """Four times as many sheets with their keys: what is held at most grows by far less than one sheet for each."""
+
+    def held(count: int) -> tuple[int, int]:
+        """The most bytes that are held while so many are written, and how many are written."""
+        form = files.Form(format, None, None, False, True, (), None, None, None, None, "")
+        recipe, ids = str(ROOT / "problems" / "draw-feed-forward.yaml"), [str(k) for k in range(count)]
+        made = files.made([recipe], ids, "s", blanks=None, level=1, refused=Counter())
+        pieces = files.quiz(made, form) if format == "moodle" else (text for _, text in files.files(made, form))
+        tracemalloc.start()
+        try:
+            written = sum(map(len, pieces))
+            return tracemalloc.get_traced_memory()[1], written
+        finally:
+            tracemalloc.stop()
+
+    held(8)  # what is made once
+    (few, written), (many, more) = held(8), held(32)
+    assert more > 3 * written and many - few < (more - written) / 4

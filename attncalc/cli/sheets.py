@@ -114,8 +114,8 @@ def sheet(one: Made, form: Form) -> Sheet:
     lang = form.lang or one.variants[0].problem.lang or "en"
     own_seed = f"{form.seed}/{one.id}" if one.id else form.seed
     added = in_words(exercises, lang, form.concepts, own_seed) if form.concepts is not None else ()
-    added = _worth(added, form.marks[len(one.variants) :])
-    return lay_sheet(exercises, Head(form.title, form.course, form.date, one.id, one.fingerprint), lang, added)
+    worded = _worth(added, form.marks[len(one.variants) :])
+    return lay_sheet(exercises, Head(form.title, form.course, form.date, one.id, one.fingerprint), lang, worded)
 
 
 def _worth(questions: Sequence[Question], worth: Sequence[Fraction]) -> Sequence[Question]:
@@ -139,11 +139,11 @@ def _rendered(laid: Sheet, form: Form, *, key: bool) -> str:
     return formats.render_sheet(form.format, subject, key=key, **options)
 
 
-def quiz(every: Iterable[Made], form: Form) -> str:
-    """All sheets as one quiz for Moodle."""
+def quiz(every: Iterable[Made], form: Form) -> Iterator[str]:
+    """All sheets as one quiz for Moodle, piece by piece."""
     from attncalc.formats import moodle
 
-    return "".join(moodle.lines(sheet(one, form) for one in every))
+    return moodle.lines(sheet(one, form) for one in every)
 
 
 def files(every: Iterable[Made], form: Form) -> Iterator[tuple[str, str]]:

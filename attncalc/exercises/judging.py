@@ -181,7 +181,7 @@ class Judge:
         return (Test(f"{METHOD}:{wrong.key}", partial(self._gives_the_same, wrong)) for wrong in self._wrong)
 
     def _is_pointless(self, batch: Batch) -> Flags:
-        """Products or asked results that are 0 everywhere, or products whose rows are all alike, weights all alike or all
+        """Products or asked results that are 0 everywhere, products whose rows are all alike, weights all alike or all
         on one, rows without variance."""
         bad = np.zeros(batch.size, dtype=bool)
         for step in self._needed:
