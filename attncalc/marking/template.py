@@ -60,7 +60,8 @@ def blanks_of(solution: Solution, asked: Mapping[str, Flags], lang: str = "en", 
 
 def _unshaped(step: Step, lang: str) -> str:
     say = Wording(lang)
-    return f"# {_named(step, say)}{say.text('answers.by_rows')}\n{step.id}: _\n"
+    how = "".join(map(str, say("answers.by_rows", example="[[1, 2], [3, 4]]").parts))
+    return f"# {_named(step, say)}{how}\n{step.id}: _\n"
 
 
 def _part(i: int, columns: NDArray[np.int64], m: int) -> str:
