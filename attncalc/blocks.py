@@ -230,11 +230,16 @@ class SheetWords:
     worth: str
     score: str
     total: str
-    marks: str  # after their number, with the space between them
+    mark: str  # after their number where it is 1, with the space between them
+    marks: str  # after any other
     brackets: str  # around that, the opening and the closing one
     solution: str
     with_key: str  # how a key is printed, in a comment
     by_itself: str  # that each figure is marked by itself
+
+    def marked(self, marks: str) -> str:
+        """1 mark, 2 marks."""
+        return f"{marks}{self.mark if marks == '1' else self.marks}"
 
 
 @dataclass(frozen=True)

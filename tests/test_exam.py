@@ -110,7 +110,7 @@ def test_marks_are_added_up_by_the_second_run(tmp_path: Path) -> None:
     for _ in range(2):
         text = printed(exam.render(sheet), tmp_path)
     assert re.search(r"Total\b", text) and re.search(r"\b27\b", text)
-    assert "(4 marks) q" in text
+    assert "(4 marks) q" in text and "(1 mark) q" in text
 
 
 # What is written

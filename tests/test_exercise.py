@@ -6,12 +6,15 @@ import csv
 import re
 import subprocess
 import sys
+import tracemalloc
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from attncalc import formats, load, solve
+from attncalc.cli import sheets as files
 from attncalc.errors import AttncalcError
 from attncalc.exercises.blanks import by_level, by_names, hidden
 from attncalc.exercises.students import ids_of, safe
@@ -110,16 +113,56 @@ def test_what_is_not_asked_but_rests_on_an_answer_is_a_dash() -> None:
     assert "8.339" in page and "0.576" not in page
 
 
+def test_a_weight_is_not_told_by_the_others_of_its_row() -> None:
+    """They add up to 1: where one is asked for, the rest of its row is kept back, and all that is worked from it."""
+    page = exercise(ABC, "--blank", "A[1,1],A[2,1],A[2,3]", "-f", "text").stdout
+    rows = [line.split() for line in page.splitlines() if "______" in line and "Name" not in line]
+    assert rows == [["A", "______", "–", "–"], ["B", "______", "0.248", "______"]]
+    solution = solve(load(ABC))
+    for step in (step for step in solution.steps.values() if step.rows_sum_to_one):
+        for i, j in np.ndindex(step.shape):
+            flags = np.zeros(step.shape, dtype=bool)
+            flags[i, j] = True
+            assert all(hidden(solution, {step.id: flags}).hides(step.id, i, k) for k in range(step.shape[1]))
+
+
 def test_shapes_are_asked_without_a_grid_and_told_by_the_key() -> None:
     page = exercise(ABC, "--ask", "shapes", "-f", "text").stdout
     assert "Q has ____ rows and ____ columns" in page and "A  ______" not in page
     assert "Q (3×2)" in exercise(ABC, "--ask", "shapes", "--key", "-f", "text").stdout
 
 
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_what_is_to_be_filled_in_tells_no_shape_that_is_asked_for(lang: str, tmp_path: Path) -> None:
+    asked = ("--ask", "shapes", "--lang", lang, "--variants", "1", "--output-dir", str(tmp_path / "out"))
+    assert exercise("problems/draw-cross.yaml", "--level", "1", *asked).returncode == 0
+    blank = (tmp_path / "out" / "answers-1.yaml").read_text(encoding="utf-8")
+    like = "按行写，如" if lang == "zh" else "row by row, like"
+    assert blank == "".join(f"# {like} [[1, 2], [3, 4]]\n{id}: _\n{end}" for id, end in (("A", "\n"), ("O", "")))
+    command = [sys.executable, "-m", "attncalc", "check", str(tmp_path / "out"), "--format", "csv"]
+    run = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", cwd=ROOT, check=False)
+    assert next(csv.DictReader(run.stdout.splitlines()))["blank"] == "10"
+
+
+def test_what_is_to_be_filled_in_is_in_the_language_of_the_sheet(tmp_path: Path) -> None:
+    assert exercise(ABC, "--lang", "zh", "--output-dir", str(tmp_path / "out")).returncode == 0
+    comments = re.findall("^#.*", (tmp_path / "out" / "answers.yaml").read_text(encoding="utf-8"), re.M)
+    assert comments[0] == "# 3 × 2；行（A、B、C）" and not [each for each in comments if "rows" in each]
+
+
 def test_questions_have_their_marks_and_concepts_come_after_them() -> None:
     run = exercise(ABC, "problems/cross.yaml", "--level", "1", "--marks", "4,6", "--concepts", "1", "-f", "text")
     titles = re.findall(r"^Question (\d).*$", run.stdout, re.M)
     assert titles == ["1", "2", "3"] and "(4 marks)" in run.stdout and "(6 marks)" in run.stdout
+
+
+@pytest.mark.parametrize(("marks", "of_concepts"), [("4", []), ("4,1", ["1"] * 3), ("4,2,1", ["2", "1", "1"])])
+def test_the_marks_after_those_of_the_problems_are_for_the_questions_in_words(
+    marks: str, of_concepts: list[str]
+) -> None:
+    page = exercise(ABC, "--level", "1", "--marks", marks, "--concepts", "3", "-f", "text").stdout
+    assert re.findall(r"^Question .*\((.*) marks?\)$", page, re.M) == ["4", *of_concepts]
+    assert "(1 marks)" not in page
 
 
 # Many
@@ -193,11 +236,18 @@ def test_nothing_is_replaced_and_nothing_is_half_written(tmp_path: Path) -> None
     (("--students", "nowhere.txt"), "nowhere.txt"),
     (("--level", "1", "--blank", "A"), "give one"),
     (("--output", "a", "--output-dir", "b"), "give one"),
-    (("--marks", "1,2"), "1 questions"),
+    (("--marks", "1,2"), "for the problem"),
+    (("--marks", "1,2", ABC, ABC), "each of 3 problems"),
     (("--marks", "x"), "above 0"),
     (("--format", "pdf"), "markdown"),
     (("--format", "html", "--math", "dollars"), "markdown"),
     (("--concepts", "nothing"), "concepts"),
+    (("--marks", "1,2,3", "--concepts", "1"), "2 numbers for 1 questions in words"),
+    (("--marks", "1,x", "--concepts", "1"), "above 0"),
+    (("--seed", "x"), "add --variants 1"),
+    (("--explain",), "add --variants 1"),
+    (("--force",), "--output-dir"),
+    (("--key", "--output-dir", "b"), "leave --key out"),
     (("--level", "4"), "level"),
     (("-", "-"), "standard input"),
 ])  # fmt: skip
@@ -211,6 +261,8 @@ def test_what_can_not_be_done_is_one_line(arguments: tuple[str, ...], said: str)
     ("\n \n", None, "no student"),
     ("id,name\n1,x\n", "nr", "no column"),
     ("id,name\n,x\n", "id", "nothing stands"),
+    ("id;name\n1;x\n", "nr", "its columns are id and name"),
+    ("id,name\n1,x\n", None, "say which column"),
 ])  # fmt: skip
 def test_lists_of_students_that_can_not_be_used(text: str, column: str | None, said: str) -> None:
     with pytest.raises(AttncalcError, match=said):
@@ -219,4 +271,35 @@ def test_lists_of_students_that_can_not_be_used(text: str, column: str | None, s
 
 def test_ids_are_made_safe() -> None:
     assert ids_of(b"\xef\xbb\xbfname,id\r\nx,7\r\ny,../8\r\n", "class.csv", "id") == ["7", "../8"]
-    assert [safe(id) for id in ("../8", "a b", "王", ".", "x" * 200)] == ["_8", "a_b", "王", "_", "x" * 80]
+    assert [safe(id) for id in ("../8", "a b", "王", ".")] == ["_8", "a_b", "王", "_"]
+    for long in ("x" * 300, "王" * 300, "𠀀" * 300, "x" + "𠀀" * 300):
+        assert long.startswith(safe(long)) and 196 < len(safe(long).encode()) <= 200
+
+
+@pytest.mark.parametrize("sign", [",", ";", "\t"])
+def test_a_table_of_students_is_csv_as_spreadsheets_write_it(sign: str) -> None:
+    table = f'id{sign}name\r\n7{sign}"Wei, Mei; \'M\'"\r\n8{sign}Bo\r\n'
+    assert ids_of(table.encode(), "class.csv", "id") == ["7", "8"]
+    assert ids_of(table.encode(), "class.csv", "name") == ["Wei, Mei; 'M'", "Bo"]
+
+
+@pytest.mark.parametrize("format", ["markdown", "moodle"])
+def test_memory_does_not_grow_with_the_number_of_sheets(format: str) -> None:
+    """Four times as many sheets with their keys: what is held at most grows by far less than one sheet for each."""
+
+    def held(count: int) -> tuple[int, int]:
+        """The most bytes that are held while so many are written, and how many are written."""
+        form = files.Form(format, None, None, False, True, (), None, None, None, None, "")
+        recipe, ids = str(ROOT / "problems" / "draw-feed-forward.yaml"), [str(k) for k in range(count)]
+        made = files.made([recipe], ids, "s", blanks=None, level=1, refused=Counter())
+        pieces = files.quiz(made, form) if format == "moodle" else (text for _, text in files.files(made, form))
+        tracemalloc.start()
+        try:
+            written = sum(map(len, pieces))
+            return tracemalloc.get_traced_memory()[1], written
+        finally:
+            tracemalloc.stop()
+
+    held(8)  # what is made once
+    (few, written), (many, more) = held(8), held(32)
+    assert more > 3 * written and many - few < (more - written) / 4

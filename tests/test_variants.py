@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -23,6 +24,7 @@ from test_draws import expected
 from attncalc.errors import ProblemError, UsageError
 from attncalc.exercises import judging
 from attncalc.exercises import variants as drawing
+from attncalc.exercises.blanks import by_level, by_names
 from attncalc.exercises.variants import Variant, variants
 from attncalc.marking.catalogue import WRONG
 from attncalc.mechanisms import solve
@@ -45,7 +47,7 @@ H: [[1, 0], [0, 1]]
 W_Q: [[1], [1]]
 W_K: [[1], [-1]]
 W_V: [[2], [1]]
-draw: {W_Q: {from: -1, to: 1}, W_K: {from: -1, to: 1}}
+draw: {W_Q: {from: -2, to: 2}, W_K: {from: -2, to: 2}}
 show: {decimals: {default: 4, O: 1}}
 """
 
@@ -181,6 +183,17 @@ def test_what_hides_a_mistake_is_refused() -> None:
     reasons = judge.verdicts({"W_Q": Q, "W_K": K})
     assert reasons[0] == "symmetric"  # W_Q = W_K
     assert reasons[2] == "degenerate"  # a row of W_Q is 0
+
+
+def test_rows_that_are_all_alike_are_degenerate() -> None:
+    """Who has worked one row of the weights has worked them all."""
+    judge = judging.Judge(template(SMALL).problem, results)
+    W_Q, W_K = (np.array(each, dtype=float).T[:, None, :] for each in ([[1, 1], [1, 2]], [[1, -1], [1, -1]]))
+    assert judge.verdicts({"W_Q": W_Q, "W_K": W_K})[0] == "degenerate"
+    assert judge.verdicts({"W_Q": W_Q, "W_K": W_K})[1] != "degenerate"
+    for path in (ROOT / "problems" / f"{name}.yaml" for name in ("draw-one-head", "draw-scale")):
+        for variant in drawn(load_template(path), 20):
+            assert len({tuple(row) for row in variant.solution.steps["S"].values.tolist()}) > 1
 
 
 def test_uniform_and_one_hot_weights_are_degenerate() -> None:
@@ -339,7 +352,7 @@ def test_every_problem_can_be_drawn_from_or_says_why_not(path: Path, monkeypatch
     except ProblemError as error:
         assert error.what == "there is nothing to draw"
     except UsageError as error:
-        assert error.hint == "draw from more numbers, or ask for less: --level 1, fewer decimals"
+        assert error.hint.startswith("draw from more numbers, show fewer decimals, or ask for less")
     else:
         assert variant.solution.steps.keys() == solve(load_template(path).problem).steps.keys()
 
@@ -373,9 +386,10 @@ def test_few_draws_are_counted_before_the_first_variant() -> None:
     refused: Counter[str] = Counter()
     with pytest.raises(UsageError) as caught:
         next(variants(source, numbered(500), "s", results, refused))
-    (count,) = {int(word) for word in str(caught.value).split() if word.isdigit()} - {500, 81}
-    assert "of the 81 draws that there are" in str(caught.value)
-    assert sum(refused.values()) == 81 - count > 0
+    said = re.search(r"of the 625 draws that there are (\d+) will do, mostly because", str(caught.value))
+    assert said
+    count = int(said[1])
+    assert sum(refused.values()) == 625 - count > 0
     made = drawn(source, count)
     assert len({each.fingerprint for each in made}) == count
     by_sampling = {each.fingerprint for each in drawn(source, count, "another")}
@@ -385,7 +399,8 @@ def test_few_draws_are_counted_before_the_first_variant() -> None:
 def test_too_few_draws_are_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(drawing, "SMALL", 0)
     monkeypatch.setattr(drawing, "TRIES", 300)
-    with pytest.raises(UsageError, match=r"\d+ variants were found, and no other in 300 draws; draw from more"):
+    said = r"\d+ variants were found, and no other in 300 draws, mostly because .*; draw from more"
+    with pytest.raises(UsageError, match=said):
         drawn(template(SMALL), 500)
 
 
@@ -395,8 +410,19 @@ def test_refusals_are_counted_by_reason() -> None:
     assert {"degenerate", "near_tie"} <= set(refused)
     methods = {key.partition(":")[2] for key in refused if key.startswith("method:")}
     assert methods and methods <= set(WRONG)
-    others = {key for key in refused if not key.startswith("method:")}
-    assert others <= {"degenerate", "symmetric", "near_tie", "habits", "repeated", "other_steps"}
+    known = {"degenerate", "symmetric", "near_tie", "habits", "method", "repeated", "other_steps"}
+    assert {key.partition(":")[0] for key in refused} <= known == set(drawing.WHY)
+
+
+def test_what_is_proposed_where_too_much_is_asked_can_be_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    source = load_template(ROOT / "problems" / "draw-encoder-layer.yaml")
+    monkeypatch.setattr(drawing, "TRIES", 300)
+    with pytest.raises(UsageError, match="0 variants were found, and no other in 300 draws, mostly because") as caught:
+        list(variants(source, ["a"], "s", lambda solution: by_level(solution, 2)))
+    monkeypatch.undo()
+    proposed = caught.value.hint.rpartition("--blank ")[2].split(",")
+    assert len(proposed) >= 5 and "layer1.norm2.normalised" in proposed and "layer1.attention.A" in proposed
+    assert len(list(variants(source, ["a", "b"], "s", lambda solution: by_names(solution, proposed)))) == 2
 
 
 def test_two_variants_with_one_id() -> None:

@@ -205,7 +205,9 @@ def test_every_key_is_used_on_some_page(monkeypatch: pytest.MonkeyPatch) -> None
     for read in PROBLEMS:
         document(read, "en")
     dict(reports.documents("en"))
-    blanks.template(mechanisms.solve(PROBLEMS[0]))
+    solution = mechanisms.solve(PROBLEMS[0])
+    blanks.template(solution)
+    blanks.blanks_of(solution, {solution.result.id: np.ones(solution.result.shape, dtype=bool)}, shapes=True)
     dict(sheets.documents("en"))
     unused = {key for key in set(templates("en")) - used if not key.startswith("methods.")}  # see test_methods.py
     assert unused == set()

@@ -40,7 +40,9 @@ def exercise(
     ] = None,
     key: Annotated[bool, typer.Option("--key", help="Print the key instead: the worked solutions.")] = False,
     marks: Annotated[
-        str | None, typer.Option("--marks", metavar="4,6", help="What each question is worth.")
+        str | None,
+        typer.Option("--marks", metavar="4,6",
+                     help="What each question is worth; one number more: each question in words."),
     ] = None,
     title: Annotated[
         str | None, typer.Option("--sheet-title", metavar="TEXT", help="The heading of the sheet.")
@@ -80,7 +82,7 @@ def exercise(
     """Make exercise sheets of problems, with blanks to fill in, and their keys: one for all, or drawn for each."""
     from attncalc.cli import sheets
     from attncalc.cli.folder import fill
-    from attncalc.cli.output import write
+    from attncalc.cli.output import write, write_pieces
     from attncalc.cli.progress import Progress
     from attncalc.errors import UsageError
 
@@ -97,7 +99,15 @@ def exercise(
     ids = _ids(variants, students, column)
     if ids and len(ids) > 1 and output_dir is None and format != "moodle":
         raise UsageError(f"{len(ids)} sheets go into a folder", "name it: --output-dir sheets")
-    worth = _worth(marks, len(problems))
+    for clashes, what, hint in (
+        (seed and not ids and concepts is None, "--seed is what variants are drawn from", "add --variants 1"),
+        (explain and not ids, "--explain counts the draws of variants", "add --variants 1"),
+        (force and not output_dir, "--force is for the files of --output-dir", "leave it out"),
+        (key and output_dir, "--output-dir gets the keys as well", "leave --key out"),
+    ):
+        if clashes:
+            raise UsageError(what, hint)
+    worth = _worth(marks, len(problems), worded=concepts is not None)
     form = sheets.Form(format, math, lang, ask == "shapes", level == 1, worth, title, course, date, concepts, seed)
     refused: Counter[str] = Counter()
     with Progress() as tell:
@@ -105,7 +115,7 @@ def exercise(
         if output_dir:
             fill(output_dir, sheets.files(made, form), force=force, tell=tell)
         elif format == "moodle":
-            write(sheets.quiz(made, form), output)
+            write_pieces(sheets.quiz(made, form), output)
         else:
             write(sheets.page(next(iter(made)), form, key=key), output)
     if explain:
@@ -127,15 +137,18 @@ def _ids(variants: int | None, students: str | None, column: str | None) -> list
     return None if variants is None else [str(k + 1) for k in range(variants)]
 
 
-def _worth(marks: str | None, count: int) -> list[Fraction | None]:
-    """4,6: a number for each question."""
+def _worth(marks: str | None, count: int, *, worded: bool) -> list[Fraction]:
+    """4,6: a number for each problem; those after them are for the questions in words."""
     from attncalc.errors import UsageError
     from attncalc.marking.marks import read_marks
 
     if marks is None:
-        return [None] * count
-    worth = [read_marks(part) for part in marks.split(",")]
-    if len(worth) != count or None in worth:
-        what = f"--marks {marks!r} is not a number above 0 for each of {count} questions"
-        raise UsageError(what, "write them with commas: 4,6")
+        return []
+    parts = marks.split(",")
+    worth = [each for each in map(read_marks, parts) if each is not None]
+    if len(worth) < len(parts) or len(worth) < count or (len(worth) > count and not worded):
+        of = f"each of {count} problems" if count > 1 else "the problem"
+        what = f"--marks {marks!r} is not a number above 0 for {of}"
+        more = ", and after them those of the questions in words" if worded else ""
+        raise UsageError(what, f"write them with commas, like 4,6{more}")
     return worth

@@ -75,4 +75,4 @@ def _copy(files: Iterable[Path], folder: Path) -> None:
     except OSError as error:
         raise UsageError(f"{folder} can't be used: {error.strerror}", "choose another folder") from error
     for path in missing:
-        save(wanted[path], path)
+        save([wanted[path]], path)

@@ -87,23 +87,45 @@ def said(**options: Any) -> dict[str, Any]:
 
 def write(text: str, output: Path | None, pager: Screen | None = None) -> None:
     """To standard output, or to a file, whole or not at all; what is longer than the screen `pager`, to a pager."""
-    data = text.encode("utf-8", "backslashreplace")  # a file's name may be no UTF-8
+    data = _encoded(text)
     if pager and pager.terminal and _rows(text, pager.columns) >= pager.lines and _paged(data):
         return
     if output is None:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
         return
-    save(data, output)
+    save([data], output)
 
 
-def save(data: bytes, output: Path) -> None:
+def write_pieces(pieces: Iterable[str], output: Path | None) -> None:
+    """The same of a page piece by piece, which is never held in memory: what goes to standard output waits in a file
+    until it is whole."""
+    if output is not None:
+        save(map(_encoded, pieces), output)
+        return
+    with tempfile.TemporaryFile() as waiting:
+        try:
+            waiting.writelines(map(_encoded, pieces))
+        except OSError as error:
+            what = f"can't write into {tempfile.gettempdir()}: {error.strerror}"
+            raise UsageError(what, "make room there, or give --output") from error
+        waiting.seek(0)
+        shutil.copyfileobj(waiting, sys.stdout.buffer)
+        sys.stdout.buffer.flush()
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "backslashreplace")  # a file's name may be no UTF-8
+
+
+def save(pieces: Iterable[bytes], output: Path) -> None:
     """To a file, whole or not at all."""
     try:
         if output.exists() and not output.is_file():
-            output.write_bytes(data)  # /dev/stderr, a named pipe: nothing to keep whole
+            with output.open("wb") as place:  # /dev/stderr, a named pipe: nothing to keep whole
+                place.writelines(pieces)
         else:
-            _replace(output, data)
+            _replace(output, pieces)
     except (OSError, RuntimeError) as error:  # RuntimeError: a loop of links, on Python 3.11 and 3.12
         reason = getattr(error, "strerror", None) or "links that lead nowhere"
         raise UsageError(f"{output} can't be written: {reason}", "choose another --output") from error
@@ -131,7 +153,7 @@ def _paged(data: bytes) -> bool:
     return True
 
 
-def _replace(output: Path, data: bytes) -> None:
+def _replace(output: Path, pieces: Iterable[bytes]) -> None:
     """A new file beside the old one takes its place in one move."""
     target = output.resolve()
     if target.exists() and not os.access(target, os.W_OK):
@@ -141,7 +163,7 @@ def _replace(output: Path, data: bytes) -> None:
     temporary = Path(name)
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(data)
+            file.writelines(pieces)
         temporary.chmod(mode)
         temporary.replace(target)
     except BaseException:

@@ -6,25 +6,27 @@ import csv
 import io
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
+from itertools import repeat
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from attncalc import formats, problem
-from attncalc.blocks import Sheet
+from attncalc.blocks import Question, Sheet
 from attncalc.errors import UsageError
 from attncalc.exercises.blanks import Asked, by_level, hidden, is_here, names, of_several
 from attncalc.exercises.students import safe
-from attncalc.exercises.variants import Variant, variants
+from attncalc.exercises.variants import WHY, Variant, variants
 from attncalc.layout.concepts import in_words
 from attncalc.layout.exercise import Exercise, Head, as_document, lay_sheet
 from attncalc.marking.methods import wrong_figures
 from attncalc.marking.template import blanks_of
 from attncalc.mechanisms import solve
-from attncalc.rounding import Flags
+from attncalc.rounding import Flags, fraction
 from attncalc.solution import Solution
+from attncalc.wording import Wording
 
 ENDINGS = {"markdown": "md", "latex": "tex", "html": "html", "moodle": "xml", "text": "txt", "json": "json"}
 
@@ -38,7 +40,7 @@ class Form:
     lang: str | None
     shapes: bool
     given_alone: bool
-    worth: Sequence[Fraction | None]
+    marks: Sequence[Fraction]  # of each problem, then of the questions in words; none where none are given
     title: str | None
     course: str | None
     date: str | None
@@ -107,12 +109,23 @@ def sheet(one: Made, form: Form) -> Sheet:
         Exercise(each.solution, each.problem.show, each.problem.kind, each.problem.title,
                  hidden(each.solution, asked), form.shapes, form.given_alone, worth,
                  wrong_figures(each.problem, each.solution) if form.format == "moodle" else {})
-        for each, asked, worth in zip(one.variants, one.asked, form.worth, strict=True)
+        for each, asked, worth in zip(one.variants, one.asked, form.marks or repeat(None), strict=False)
     ]  # fmt: skip
     lang = form.lang or one.variants[0].problem.lang or "en"
     own_seed = f"{form.seed}/{one.id}" if one.id else form.seed
     added = in_words(exercises, lang, form.concepts, own_seed) if form.concepts is not None else ()
-    return lay_sheet(exercises, Head(form.title, form.course, form.date, one.id, one.fingerprint), lang, added)
+    worded = _worth(added, form.marks[len(one.variants) :])
+    return lay_sheet(exercises, Head(form.title, form.course, form.date, one.id, one.fingerprint), lang, worded)
+
+
+def _worth(questions: Sequence[Question], worth: Sequence[Fraction]) -> Sequence[Question]:
+    """The questions in words with their marks: the last of these is for all that are left."""
+    if len(worth) > len(questions):
+        what = f"--marks has {len(worth)} numbers for {len(questions)} questions in words"
+        raise UsageError(what, "leave some out: the last one is for all that are left")
+    if not worth:
+        return questions
+    return [replace(each, marks=fraction(worth[min(k, len(worth) - 1)])) for k, each in enumerate(questions)]
 
 
 def page(one: Made, form: Form, *, key: bool) -> str:
@@ -126,11 +139,11 @@ def _rendered(laid: Sheet, form: Form, *, key: bool) -> str:
     return formats.render_sheet(form.format, subject, key=key, **options)
 
 
-def quiz(every: Iterable[Made], form: Form) -> str:
-    """All sheets as one quiz for Moodle."""
+def quiz(every: Iterable[Made], form: Form) -> Iterator[str]:
+    """All sheets as one quiz for Moodle, piece by piece."""
     from attncalc.formats import moodle
 
-    return "".join(moodle.lines(sheet(one, form) for one in every))
+    return moodle.lines(sheet(one, form) for one in every)
 
 
 def files(every: Iterable[Made], form: Form) -> Iterator[tuple[str, str]]:
@@ -149,7 +162,8 @@ def files(every: Iterable[Made], form: Form) -> Iterator[tuple[str, str]]:
         several = len(one.variants) > 1
         for k, (each, asked) in enumerate(zip(one.variants, one.asked, strict=True)):
             of = f"{own}-{k + 1}" if several else own
-            about = {f"problem{of}.yaml": each.text, f"answers{of}.yaml": blanks_of(each.solution, asked)}
+            blanks = blanks_of(each.solution, asked, laid.lang, shapes=form.shapes)
+            about = {f"problem{of}.yaml": each.text, f"answers{of}.yaml": blanks}
             yield from about.items()
             rows.append([one.id, each.fingerprint, *list(found), *[""] * (2 - len(found)), *about])
     yield "index.csv", _csv([head, *rows])
@@ -163,5 +177,10 @@ def _csv(rows: Sequence[Sequence[str]]) -> str:
 
 def explained(refused: Mapping[str, int]) -> str:
     """How many draws were refused, and why, the most frequent reason first."""
-    lines = [f"{count:7} {reason}" for reason, count in sorted(refused.items(), key=lambda each: (-each[1], each[0]))]
-    return "\n".join([f"attncalc: {sum(refused.values())} draws were refused", *lines])
+    say = Wording("en")
+    lines = [f"attncalc: {sum(refused.values())} draws were refused"]
+    for reason, count in sorted(refused.items(), key=lambda each: (-each[1], each[0])):
+        kind, _, method = reason.partition(":")
+        as_if = ": " + say.text(f"methods.{method}") if method else ""
+        lines.append(f"{count:7} {WHY[kind]}{as_if}")
+    return "\n".join(lines)

@@ -100,8 +100,14 @@ def is_here(solution: Solution, blank: str) -> bool:
 
 
 def hidden(solution: Solution, asked: Asked) -> Hidden:
-    """What the sheet of these blanks may not show beside them."""
-    return Hidden(asked, solution.reached(asked))
+    """What the sheet of these blanks may not show beside them: where one weight of a row is asked for, not the others,
+    as they add up to 1."""
+    alone = {
+        id: (flags.sum(axis=1, keepdims=True) == 1) & ~flags
+        for id, flags in asked.items() if solution.steps[id].rows_sum_to_one
+    }  # fmt: skip
+    rest = solution.reached({id: flags | alone.get(id, False) for id, flags in asked.items()})
+    return Hidden(asked, {id: flags | alone.get(id, False) for id, flags in rest.items()})
 
 
 def _named(solution: Solution, name: str) -> list[Step]:

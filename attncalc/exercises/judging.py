@@ -24,8 +24,16 @@ Asked: TypeAlias = Callable[[Solution], Mapping[str, Flags]]  # which figures ar
 
 # Why a draw is refused; "method" is followed by the key of a known wrong method that gives the right figures.
 DEGENERATE, SYMMETRIC, NEAR_TIE, HABITS, METHOD = "degenerate", "symmetric", "near_tie", "habits", "method"
+WHY = {  # in words
+    DEGENERATE: "something is 0 throughout, all alike, or without variance",
+    SYMMETRIC: "a matrix is symmetric, or the same as another, so that a swap would not show",
+    NEAR_TIE: "a figure that is asked for is near a tie of rounding",
+    HABITS: "those who round at each step and those who do not would write other digits",
+    METHOD: "a known wrong method gives the right figures",
+}
 NEAR = 0.02  # of a unit: figures so near to a tie are not asked for
 RARE = 0.05  # of draws: a method that changes the digits of fewer can't be told from the right one here
+ENOUGH = 0.02  # of draws: so many must be fair to some steps for these to be asked together
 
 
 class Test(NamedTuple):
@@ -114,6 +122,29 @@ class Judge:
         tests = [*self._plain_tests, *self._tests_of_habits, *self._tests_of_methods]
         return [str(reason) for reason in self._first_failing(self._batch(drawn), tests)]
 
+    def less(self, drawn: Many) -> list[str]:
+        """Some of the steps that are asked for, by id, that enough of these draws are fair to: the result first, then
+        weights, then those that are rarely unfair."""
+        batch = self._batch(drawn)
+        batch = batch.only(self._first_failing(batch, self._tests_of_figures) == "")
+        if not batch.size:
+            return []
+        unfair = {step.id: self._is_near_a_tie_at(step, batch) for step in self._asked}
+        for habit in self._habits:
+            figures = worked(self._needed, batch.drawn, habit)
+            for step in self._asked:
+                unfair[step.id] |= self._is_other_at(step, figures[step.id], batch, habit)
+        found: list[str] = []
+        left = np.ones(batch.size, dtype=bool)
+        for step in sorted(self._asked, key=lambda step: self._rank(step, unfair[step.id])):
+            still = left & ~unfair[step.id]
+            if np.count_nonzero(still) > ENOUGH * batch.size:
+                found, left = [*found, step.id], still
+        return [step.id for step in self._asked if step.id in found]
+
+    def _rank(self, step: Step, unfair: Flags) -> tuple[bool, bool, int]:
+        return step.id != self.solution.result.id, not step.rows_sum_to_one, int(np.count_nonzero(unfair))
+
     def _batch(self, drawn: Many) -> Batch:
         return Batch(drawn, self._needed)
 
@@ -131,10 +162,14 @@ class Judge:
     @property
     def _plain_tests(self) -> list[Test]:
         """What can be seen without another habit or method; the cheapest first."""
+        return [*self._tests_of_figures, Test(NEAR_TIE, self._is_near_a_tie)]
+
+    @property
+    def _tests_of_figures(self) -> list[Test]:
+        """What has nothing to do with digits."""
         return [
             Test(DEGENERATE, _has_flat_matrices), Test(SYMMETRIC, _has_like_matrices),
             Test(DEGENERATE, self._is_pointless), Test(SYMMETRIC, self._is_the_same_swapped),
-            Test(NEAR_TIE, self._is_near_a_tie),
         ]  # fmt: skip
 
     @property
@@ -146,7 +181,8 @@ class Judge:
         return (Test(f"{METHOD}:{wrong.key}", partial(self._gives_the_same, wrong)) for wrong in self._wrong)
 
     def _is_pointless(self, batch: Batch) -> Flags:
-        """Products or asked results that are 0 everywhere, weights all alike or all on one, rows without variance."""
+        """Products or asked results that are 0 everywhere, products whose rows are all alike, weights all alike or all
+        on one, rows without variance."""
         bad = np.zeros(batch.size, dtype=bool)
         for step in self._needed:
             figures = batch.exact[step.id]
@@ -154,6 +190,8 @@ class Judge:
                 bad |= np.isnan(figures).any(axis=(0, 1))
             if isinstance(step, Contract) or step.role == "activated" or step in self._asked:
                 bad |= (figures == 0).all(axis=(0, 1))
+            if isinstance(step, Contract) and step.shape[0] > 1:
+                bad |= (figures == figures[:1]).all(axis=(0, 1))
             if step.role in ("variance", "mean_square"):
                 bad |= (figures < 1e-9).any(axis=(0, 1))
             if step.rows_sum_to_one and not isinstance(step, Given):
@@ -169,13 +207,13 @@ class Judge:
         return bad
 
     def _is_near_a_tie(self, batch: Batch) -> Flags:
-        bad = np.zeros(batch.size, dtype=bool)
-        for step in self._asked:
-            figures = batch.exact[step.id][self.asked[step.id]]
-            with np.errstate(invalid="ignore"):
-                units = np.abs(figures) * 10.0**step.places
-                bad |= (np.abs(units - np.floor(units) - 0.5) < NEAR).any(axis=0)
-        return bad
+        return _any(self._is_near_a_tie_at(step, batch) for step in self._asked)
+
+    def _is_near_a_tie_at(self, step: Step, batch: Batch) -> Flags:
+        figures = batch.exact[step.id][self.asked[step.id]]
+        with np.errstate(invalid="ignore"):
+            units = np.abs(figures) * 10.0**step.places
+            return np.asarray((np.abs(units - np.floor(units) - 0.5) < NEAR).any(axis=0))
 
     def _differs(self, habit: Habit, batch: Batch) -> Flags:
         """Whether a habit writes other digits somewhere."""
@@ -186,12 +224,12 @@ class Judge:
         return ~self._others(wrong.asked, worked(wrong.steps, batch.drawn, known=batch.exact), batch)
 
     def _others(self, steps: Iterable[Step], figures: Many, batch: Batch, habit: Habit = EXACT) -> Flags:
-        other = np.zeros(batch.size, dtype=bool)
-        for step in steps:
-            asked, right = self.asked[step.id], self.steps[step.id]
-            here, there = digits(right, figures[step.id], habit), digits(right, batch.exact[step.id])
-            other |= (here[asked] != there[asked]).any(axis=0)
-        return other
+        return _any(self._is_other_at(step, figures[step.id], batch, habit) for step in steps)
+
+    def _is_other_at(self, step: Step, figures: Floats, batch: Batch, habit: Habit = EXACT) -> Flags:
+        asked, right = self.asked[step.id], self.steps[step.id]
+        here, there = digits(right, figures, habit), digits(right, batch.exact[step.id])
+        return np.asarray((here[asked] != there[asked]).any(axis=0))
 
     def _way(self, key: str, way: Mapping[str, Step], solution: Solution) -> Wrong:
         """What of a wrong way is other than on the right one, and leads to what is asked."""

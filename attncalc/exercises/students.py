@@ -11,7 +11,8 @@ from io import StringIO
 from attncalc.problem.decoding import decode
 from attncalc.problem.source import Source, either, one_line, short
 
-LONGEST = 80  # characters of a file's name that come from an id
+LONGEST = 200  # bytes of a file's name that come from an id: most systems take 255 in all
+DELIMITERS = ",;\t"  # of CSV, as spreadsheets of different countries write it
 _unsafe = re.compile(r"[^\w.\-]+")
 
 
@@ -37,18 +38,22 @@ def ids_of(data: bytes, name: str, column: str | None = None) -> list[str]:
 
 def safe(id: str) -> str:
     """An id as a part of a file's name: letters, figures, - and _, of any language; other signs are _."""
-    name = _unsafe.sub("_", unicodedata.normalize("NFC", id)).strip(".")[:LONGEST]
-    return name or "_"
+    name = _unsafe.sub("_", unicodedata.normalize("NFC", id)).strip(".")
+    return name.encode()[:LONGEST].decode(errors="ignore") or "_"
 
 
 def _of_lines(source: Source) -> Iterator[tuple[int, str]]:
-    for k, line in enumerate(re.split("\r\n|[\n\r]", source.text)):
+    lines = re.split("\r\n|[\n\r]", source.text)
+    if source.name.lower().endswith(".csv") and _delimiter(lines[0]) in lines[0]:
+        raise source.error_at(1, 1, "", "is a table", "say which column holds the ids: --column id")
+    for k, line in enumerate(lines):
         if line.strip():
             yield k + 1, line.strip()
 
 
 def _of_column(source: Source, column: str) -> Iterator[tuple[int, str]]:
-    reader = csv.reader(StringIO(source.text, newline=""))
+    delimiter = _delimiter(source.text.partition("\n")[0])
+    reader = csv.reader(StringIO(source.text, newline=""), delimiter=delimiter)
     try:
         head = [each.strip() for each in next(reader, [])]
         if column not in head:
@@ -62,3 +67,8 @@ def _of_column(source: Source, column: str) -> Iterator[tuple[int, str]]:
                 yield reader.line_num, row[place].strip()
     except csv.Error as error:
         raise source.error_at(max(reader.line_num, 1), 1, "", f"is not CSV: {error}", "save it as CSV") from None
+
+
+def _delimiter(head: str) -> str:
+    """What stands between the columns: the sign that the head has most of."""
+    return max(DELIMITERS, key=head.count)

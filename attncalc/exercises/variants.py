@@ -13,6 +13,7 @@ import numpy as np
 
 from attncalc import draws
 from attncalc.errors import UsageError
+from attncalc.exercises import judging
 from attncalc.exercises.habits import Many
 from attncalc.exercises.judging import Asked, Judge
 from attncalc.mechanisms import solve
@@ -32,7 +33,11 @@ _BATCH = 256  # draws that are judged together
 _EXAMPLES = 3  # that the ways of wrong methods are found in
 _PROBE = 512  # draws that tell which wrong methods can be asked about
 
-_MORE = "draw from more numbers, or ask for less: --level 1, fewer decimals"
+WHY = {
+    **judging.WHY,
+    REPEATED: "another has the same",
+    OTHER_STEPS: "the solution has other steps than the problem's",
+}
 
 Judged: TypeAlias = tuple[str, Mapping[str, Floats]]  # why a draw is refused, or "", and its matrices by path
 
@@ -101,8 +106,7 @@ class _Source:
                 taken.add(digest)
                 return variant
             self.refused[reason or OTHER_STEPS] += 1
-        what = f"{len(taken)} variants were found, and no other in {TRIES} draws"
-        raise UsageError(what, _MORE)
+        raise self._too_few(f"{len(taken)} variants were found, and no other in {TRIES} draws")
 
     def enumerated(self, ids: Sequence[str]) -> Iterator[Variant]:
         """Of all draws that there are, those that will do, in an order of the seed's."""
@@ -116,7 +120,7 @@ class _Source:
             self.refused.update(reason for reason in reasons if reason)
         if len(good) < len(ids):
             what = f"{len(ids)} variants, but of the {self.count} draws that there are {len(good)} will do"
-            raise UsageError(what, _MORE)
+            raise self._too_few(what)
         for id in ids:
             yield self._taken(id, good)
 
@@ -129,7 +133,17 @@ class _Source:
             if variant:
                 return variant
             self.refused[OTHER_STEPS] += 1
-        raise UsageError(f"the draws that will do were used up before {id}", _MORE)
+        raise self._too_few(f"the draws that will do were used up before {id}")
+
+    def _too_few(self, what: str) -> UsageError:
+        """Says why most draws were refused, and what could be asked instead."""
+        kinds: Counter[str] = Counter()
+        for reason, count in self.refused.items():
+            kinds[reason.partition(":")[0]] += count
+        why = "".join(f", mostly because {WHY[kind]}" for kind, _ in kinds.most_common(1))
+        less = self.judge.less(self.draws([f"less/{k}" for k in range(_PROBE)]))
+        as_with = f", as with --blank {','.join(less)}" if 0 < len(less) < len(self.judge.asked) else ""
+        return UsageError(what + why, f"draw from more numbers, show fewer decimals, or ask for less{as_with}")
 
     def _numbered(self, number: int) -> dict[str, Floats]:
         """The draw of a number, its figures being the digits of it."""

@@ -34,7 +34,8 @@ def _settings(sheet: Sheet, key: bool) -> Iterator[str]:
     yield rf"\footer{{{latex.sentence(sheet.foot)}}}{{}}{{\thepage}}"
     if _has_marks(sheet):
         opening, closing = tuple(words.brackets)
-        yield rf"\addpoints\pointname{{{latex.escaped(words.marks)}}}\pointformat{{{opening}\thepoints{closing}}}"
+        names = "".join(f"{{{latex.escaped(word)}}}" for word in (words.mark, words.marks))
+        yield rf"\addpoints\pointpoints{names}\pointname{{\points}}\pointformat{{{opening}\thepoints{closing}}}"
         heads = {"hqword": words.question, "hpword": words.worth, "hsword": words.score, "htword": words.total}
         yield "".join(rf"\{command}{{{latex.escaped(word)}}}" for command, word in heads.items())
 
@@ -48,13 +49,17 @@ def _head(sheet: Sheet) -> str:
 
 
 def _question(sheet: Sheet, question: Question) -> str:
-    """Its title is left out where it is the sheet's; `solution` is not even set where it is not printed."""
+    """Its title is left out where it is the sheet's; `solution` is not even set where it is not printed, and nor are
+    grids to fill in where it is: it says all that stands above them."""
     alone = len(sheet.questions) == 1 and question.title == sheet.title
     title = r"\textbf{" + latex.sentence(question.title) + "}"
     start = r"\renewcommand\questionlabel{}\question" if alone else r"\par\bigskip\question"
+    asks = _blocks(question.blocks)
+    if question.asked:
+        asks = f"\\ifprintanswers\\else\n{asks}\n\n\\fi"
     marks = f"[{_points(question.marks)}]" if _has_marks(sheet) and question.marks else ""
     return (
-        f"{start}{marks} {'' if alone else title}\\mbox{{}}\n\n{_blocks(question.blocks)}\n\n"
+        f"{start}{marks} {'' if alone else title}\\mbox{{}}\n\n{asks}\n\n"
         f"\\ifprintanswers\\begin{{solution}}\n{_blocks(question.answer)}\n\n\\end{{solution}}\\fi"
     )
 

@@ -78,7 +78,7 @@ def _question(sheet: Sheet, n: int, question: Question) -> str:
 
 def _name(sheet: Sheet, n: int, question: Question) -> str:
     number = f"{n + 1}. " if len(sheet.questions) > 1 else ""
-    marks = sheet.words.marks.join([question.marks, ""]) if question.marks else ""
+    marks = sheet.words.marked(question.marks) if question.marks else ""
     parts = (f"{number}{plain(question.title)}", marks, plain(sheet.foot))
     return ", ".join(part for part in parts if part)
 

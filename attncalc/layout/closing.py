@@ -9,13 +9,14 @@ import numpy as np
 
 from attncalc import rounding
 from attncalc.blocks import Block, Items, Math, Prose, Section, Token, Work, compose, figure
-from attncalc.expr import Expr, name
+from attncalc.expr import Expr, in_symbols, name
 from attncalc.layout.page import Page
 from attncalc.solution import Group
-from attncalc.steps import Step
+from attncalc.steps import Map, Step
 
 TITLED = ("encoder", "decoder", "step", "single_pass")  # each has formulas of its own
 AGAIN = ("step", "single_pass")  # of these only what was not so before
+ADDED = ("gained", "biased")  # to what a function gives
 ANEW = ("attention", "cross_attention")  # another of them in the same layer has the same symbols
 
 
@@ -60,12 +61,21 @@ def _laws(group: Group, scope: Group) -> Iterator[tuple[object, Expr, Expr] | Gr
             if member.key in TITLED:
                 yield member
             elif member.function and steps:
-                yield scope, steps[-1].symbol, Expr("call", name(member.function), _input(steps).symbol)
+                yield scope, steps[-1].symbol, _law(member.function, steps)
             else:
                 yield from _laws(member, member if member.key in ANEW else scope)
         elif isinstance(member, Step) and member.formula not in (None, member.symbol):
             assert member.formula is not None
             yield scope, member.named, member.formula
+
+
+def _law(function: str, steps: list[Step]) -> Expr:
+    """LayerNorm(X); with a gain and a bias, LayerNorm(X) ⊙ γ + β."""
+    law = Expr("call", name(function), _input(steps).symbol)
+    for step in steps:
+        if isinstance(step, Map) and step.role in ADDED:
+            law = in_symbols(step.law, [law, *(operand.symbol for operand in step.operands[1:])], single=step.single)
+    return law
 
 
 def _input(steps: list[Step]) -> Step:

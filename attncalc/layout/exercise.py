@@ -12,6 +12,7 @@ import numpy as np
 from attncalc import rounding
 from attncalc.blocks import (
     Asked,
+    Beside,
     Blank,
     Block,
     Document,
@@ -104,7 +105,7 @@ def as_document(sheet: Sheet, *, key: bool = False) -> Document:
             continue
         title = say("sheet.question", n=k + 1, title=question.title)
         if question.marks:
-            title = say("sheet.worth", title=title, marks=question.marks)
+            title = say("sheet.worth", title=title, marks=sheet.words.marked(question.marks))
         sections.append(Section(title, f"question-{k + 1}", blocks))
     head = () if key else sheet.head
     foot = (sheet.foot,) if sheet.foot.parts else ()
@@ -121,8 +122,8 @@ def _question(exercise: Exercise, lang: str) -> Question:
     answer = lay_out(exercise.solution, exercise.show, lang, title=exercise.title, kind=exercise.kind)
     marks = rounding.fraction(exercise.worth) if exercise.worth is not None else ""
     question = _Question(exercise, say)
-    shapes, asked = tuple(question.shapes()), tuple(map(question.asked, question.steps))
-    return Question(title, tuple(question.blocks()), (*shapes, *answer.blocks), marks, asked)
+    answers, asked = tuple(question.answers()), tuple(map(question.asked, question.steps))
+    return Question(title, tuple(question.blocks()), (*answers, *answer.blocks), marks, asked)
 
 
 class _Question:
@@ -154,11 +155,12 @@ class _Question:
         for step in self.steps:
             yield Section(self.page.called(step), f"ask-{step.id}", tuple(self.ask(step, law=laws is None)))
 
-    def shapes(self) -> Iterator[Block]:
-        """The answers to the shapes that are asked for."""
+    def answers(self) -> Iterator[Block]:
+        """All that is asked for in one place, before the way there: the shapes, and each step as a matrix."""
         if self.exercise.shapes:
             sizes = [Prose((compose("sized", Math(step.symbol), self.page.shape(step)),)) for step in self.steps]
             yield Section(self.say("sheet.shapes"), "shapes", (Items(tuple(sizes)),))
+        yield Section(self.say("sheet.answers"), "answers", (Beside(tuple(map(self.page.matrix, self.steps))),))
 
     def shape(self, step: Step) -> Prose:
         rows, columns = (Blank(4, Expected(str(size), "0")) for size in step.shape)
@@ -180,7 +182,8 @@ class _Question:
 
     def ask(self, step: Step, *, law: bool) -> Iterator[Block]:
         """A grid to fill in, or room; above it the formula of the step, and below it the rows that are worked."""
-        if law and step.formula is not None and not isinstance(step, Arrange):
+        says = step.formula not in (None, step.symbol)  # D² is said by its name
+        if law and says and step.formula is not None and not isinstance(step, Arrange):
             yield Formula((compose("chain", Math(step.symbol), "=", Math(step.formula)),))
         if self.exercise.shapes:
             yield Space(ROOM)

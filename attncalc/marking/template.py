@@ -42,8 +42,11 @@ def template(
     return "\n".join(blanks)
 
 
-def blanks_of(solution: Solution, asked: Mapping[str, Flags], lang: str = "en") -> str:
-    """The same of the figures alone that these flags mark: whole steps, or parts of them."""
+def blanks_of(solution: Solution, asked: Mapping[str, Flags], lang: str = "en", *, shapes: bool = False) -> str:
+    """The same of the figures alone that these flags mark: whole steps, or parts of them. `shapes`: what is asked for
+    is the shape as well, and one blank stands for the whole."""
+    if shapes:
+        return "\n".join(_unshaped(solution.steps[id], lang) for id in asked)
     known = known_axes(solution)
     blanks = []
     for id, flags in asked.items():
@@ -53,6 +56,12 @@ def blanks_of(solution: Solution, asked: Mapping[str, Flags], lang: str = "en") 
             blank = f"{blank.splitlines(keepends=True)[0]}{id}:\n{''.join(parts)}"
         blanks.append(blank)
     return "\n".join(blanks)
+
+
+def _unshaped(step: Step, lang: str) -> str:
+    say = Wording(lang)
+    how = "".join(map(str, say("answers.by_rows", example="[[1, 2], [3, 4]]").parts))
+    return f"# {_named(step, say)}{how}\n{step.id}: _\n"
 
 
 def _part(i: int, columns: NDArray[np.int64], m: int) -> str:
@@ -124,9 +133,13 @@ def _about(step: Step, known: set[Axis], say: Wording) -> str:
             shown = [short(label) for label in axis.labels[:MOST_LABELS]]
             labels = say.text("list.names").join([*shown, "…"] if len(axis.labels) > MOST_LABELS else shown)
             about.append("".join(map(str, say(f"answers.{noun}", labels=labels).parts)))
+    return _named(step, say) + say.text("list.semicolon").join(about)
+
+
+def _named(step: Step, say: Wording) -> str:
+    """What the page calls the step, before what else is said of it."""
     symbol = _symbol(step.symbol)
-    named = f"{symbol}{say.text('answers.colon')}" if symbol and symbol != step.id else ""
-    return named + say.text("list.semicolon").join(about)
+    return f"{symbol}{say.text('answers.colon')}" if symbol and symbol != step.id else ""
 
 
 def _symbol(symbol: Expr) -> str:
