@@ -304,7 +304,10 @@ def _command_line() -> None:
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(said.workers, context, max_tasks_per_child=20) as pool:
         chunks = (range(at, min(at + CHUNK, end)) for at in range(said.start, end, CHUNK))
-        for found, seconds, most in pool.map(_bounded, *zip(*((said.seed, each) for each in chunks), strict=True)):
+        done = pool.map(_bounded, *zip(*((said.seed, each) for each in chunks), strict=True))
+        for k, (found, seconds, most) in enumerate(done, 1):
+            if k * CHUNK % 1000 == 0:
+                print(f"{min(k * CHUNK, said.files)} files", file=sys.stderr, flush=True)
             longest, memory = max(longest, seconds), max(memory, most)
             for number, wrong in found:
                 kinds[re.sub(r"[\d.]+", "N", wrong)[:60]] += 1
