@@ -15,18 +15,23 @@ from attncalc.rounding import Floats, Rule, apportioned, rounded
 from attncalc.solution import Convention, Group, Remark, Solution
 from attncalc.steps import Arrange, Axis, Contract, Given, Map, Matrix, Numbers, Pair, Reduce, Step
 
+MOST_FIGURES = 2_000_000  # of all steps: more are on no page that anyone follows, and take more than 200 MB
+
 
 class Sheet:
     """Takes the steps of one calculation in order, and gives each back as the operand of the next.
 
     With a carried rule each step's result is rounded here, and nowhere else, before it is used. Every method that makes
     a step takes, beyond what is named: `symbol`, `rows` and `columns` (an Axis), `role`, `places`, `rows_sum_to_one`.
-    `on_step` is told the id of each before it is worked.
+    `on_step` is told the id of each before it is worked. There is room for `most` figures.
     """
 
-    def __init__(self, rule: Rule, on_step: Callable[[str], object] | None = None) -> None:
+    def __init__(
+        self, rule: Rule, on_step: Callable[[str], object] | None = None, *, most: int = MOST_FIGURES
+    ) -> None:
         self.rule = rule
         self._on_step = on_step
+        self._room = most
         self._root = Group("")
         self._open = [self._root]
         self._prefix = ""
@@ -133,12 +138,14 @@ class Sheet:
     def contract(self, id: str, a: Step, b: Step, **about: Any) -> Step:
         """The matrix product a·b, n × k by k × m."""
         assert a.shape[1] == b.shape[0], f"{a.id} and {b.id} do not fit"
+        self._refuse_without_room(id, a.shape[0], b.shape[1])
         about = {"rows": a.rows, "columns": b.columns, **about}
         return self._computed(Contract(operands=(a, b), **self._named(id, about)))
 
     def pair(self, id: str, term: Expr, a: Step, b: Step, *rows: Step, **about: Any) -> Step:
         """The sum over k of `term`, an expression of a[i,k], b[j,k] and, of another row, c[k]; n × d with m × d gives
         n × m."""
+        self._refuse_without_room(id, a.shape[0], b.shape[0])
         about = {"rows": a.rows, "columns": b.rows, **about}
         return self._computed(Pair(term=term, operands=(a, b, *rows), **self._named(id, about)))
 
@@ -168,8 +175,15 @@ class Sheet:
             what = "the figure is too large for float64, or is divided by 0"
             raise StepError(step.id, (i, j), what, "change the figures")
 
+    def _refuse_without_room(self, id: str, n: int, m: int) -> None:
+        if n * m > self._room:
+            what = f"{n} × {m} figures are more than there is room for"
+            raise StepError(self._prefix + id, (), what, "give fewer, or ask for the result alone: --detail result")
+
     def _record(self, step: Step, values: Floats) -> Step:
         assert step.id not in self._ids, f"two steps are called {step.id}"
+        self._refuse_without_room(step.id.removeprefix(self._prefix), *values.shape)
+        self._room -= values.size
         self._ids.add(step.id)
         step.values = values + 0.0  # never -0.0
         step.decimals = step.own_decimals if step.decimals is None else step.decimals

@@ -12,6 +12,8 @@ import pytest
 from attncalc import formats
 from attncalc.errors import ProblemError
 from attncalc.layout import lay_out
+from attncalc.marking import mark_answers
+from attncalc.marking.answers import read_answers
 from attncalc.mechanisms import solve
 from attncalc.problem import parse
 from attncalc.rounding import shown
@@ -339,3 +341,47 @@ def test_the_checks_can_fail():
     assert check_lined_up(good, {"我": 2}) == 24
     with pytest.raises(AssertionError):
         check_lined_up(good, {"我": 1})
+
+
+# What else files of this kind ask for: keys that YAML takes for true and false, variants of a law by name, answers
+
+
+def test_words_that_yaml_takes_for_false_are_keys_of_their_own():
+    text = f"input: [no, off, I]\nembedding:\n  no: [1, 0]\n  off: [0, 1]\n  I: [1, 1]\n{W2}"
+    solution, _, pages = rendered(text)
+    assert solution.steps["H"].values.tolist() == [[1, 0], [0, 1], [1, 1]]
+    assert json.loads(pages["json"])["steps"][0]["rows"] == ["no", "off", "I"]
+
+
+@pytest.mark.parametrize(
+    ("text", "id", "figures", "says"),
+    [
+        ("kind: layer-norm\nx: [[1, 0, 0, 0], [2, 2, 2, 2]]\neps: 1e-5\n", "normalised",
+         [[1.732, -0.5773, -0.5773, -0.5773], [0] * 4], "mean of the squared deviations"),
+        ("kind: layer-norm\nx: [[1, 0, 0, 0], [2, 2, 2, 2]]\nvariance: unbiased\neps_in: outside\n", "normalised",
+         [[1.5, -0.5, -0.5, -0.5], [0] * 4], "by d - 1"),
+        ("kind: feed-forward\nx: [[2.0, -2.3]]\nW_1: identity\nW_2: identity\nactivation: gelu\n", "output",
+         [[1.954500, -0.024665]], "erf"),
+        ("kind: feed-forward\nx: [[2.0, -2.3]]\nW_1: identity\nW_2: identity\nactivation: gelu-tanh\n", "output",
+         [[1.954598, -0.024327]], "tanh"),
+        ("kind: rotary\nx: [[1, 2, 3, 4], [1, 2, 3, 4]]\npairs: adjacent\n", "rotated",
+         [[1, 2, 3, 4], [-1.1426, 1.9221, 2.9599, 4.0298]], "adjacent pairs"),
+        ("kind: positions\nlength: 2\nwidth: 4\n", "positions", [[0, 1, 0, 1], [0.8415, 0.5403, 0.01, 1.0]], "sine"),
+    ],
+    ids=["biased", "unbiased", "gelu", "gelu-tanh", "adjacent", "interleaved"],
+)  # fmt: skip
+def test_the_variant_of_a_law_is_worked_and_named(text, id, figures, says):
+    solution, _, pages = rendered(text)
+    assert abs(solution.steps[id].values - figures).max() < 6e-5
+    assert says in pages["text"]
+
+
+def test_answers_with_full_width_digits_and_figures_that_are_none():
+    solution, *_ = rendered(CATS)
+    data = 'O: [["0.8022", "０.5989"], ["0,5989", " 0.8022 "], ["nan", "0.7_517"]]\n'.encode()
+    figures = read_answers(data, "answers.yaml", solution).figures["O"]
+    whys = [[figure.why for figure in row] for row in figures]
+    assert whys == [["", ""], ["decimal_comma", ""], ["not_finite", "underscore"]]
+    assert [(figure.line, figure.column) for figure in figures[1]] == [(1, 28), (1, 38)]
+    marking = mark_answers(parse(CATS.encode()), solution, read_answers(data, "answers.yaml", solution))
+    assert marking.counts["correct"] == 3 and marking.counts["invalid"] == 3 and not marking.is_right

@@ -22,6 +22,9 @@ def main(arguments: list[str] | None = None) -> int:
         _forget_output()  # the reader has seen enough (`| head`)
         return 0
     except OSError as error:
+        if error.filename is not None:
+            name = os.fsdecode(error.filename)
+            return _refused(f"attncalc: can't use {name}: {error.strerror}; give another path", 2)
         _forget_output()
         return _refused(f"attncalc: can't write to standard output: {error.strerror}; redirect it elsewhere", 2)
     except KeyboardInterrupt:

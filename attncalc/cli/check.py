@@ -74,7 +74,8 @@ def check(
     _refuse(template, answers, marks, follow_through)
     on = screen(output)
     asked = _format(format, on.terminal, math)
-    if Path(problem).is_dir():
+    of_folder = bool(problem) and Path(problem).is_dir()
+    if of_folder:
         _refuse_with_folder(template, answers, step)
         papers = _folder(Path(problem), decimal_comma)
     else:
@@ -87,9 +88,9 @@ def check(
         papers = [(read, solution, each) for each in handed_in]
     marked = []
     for read, solution, each in papers:
-        marking = mark_answers(read, solution, each, printed=not answers and not Path(problem).is_dir())
+        marking = mark_answers(read, solution, each, printed=not answers and not of_folder)
         marked.append((marking, scores(marking, _worth(marks, solution), follow_through or "full")))
-    of_class = len(answers or []) > 1 or any(Path(each).is_dir() for each in [problem, *(answers or [])])
+    of_class = of_folder or len(answers or []) > 1 or any(Path(each).is_dir() for each in answers or [])
     read = papers[0][0]
     page = _page(read, marked, asked, language(lang, read, on), of_class, on, math)
     write(page, output, on if pager else None)

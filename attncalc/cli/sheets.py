@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,6 +17,7 @@ from attncalc.errors import UsageError
 from attncalc.exercises.blanks import Asked, by_level, hidden, is_here, names, of_several
 from attncalc.exercises.students import safe
 from attncalc.exercises.variants import WHY, Variant, variants
+from attncalc.formats.spreadsheet import to_csv
 from attncalc.layout.concepts import in_words
 from attncalc.layout.exercise import Exercise, Head, as_document, lay_sheet
 from attncalc.marking.methods import wrong_figures
@@ -166,13 +165,7 @@ def files(every: Iterable[Made], form: Form) -> Iterator[tuple[str, str]]:
             about = {f"problem{of}.yaml": each.text, f"answers{of}.yaml": blanks}
             yield from about.items()
             rows.append([one.id, each.fingerprint, *list(found), *[""] * (2 - len(found)), *about])
-    yield "index.csv", _csv([head, *rows])
-
-
-def _csv(rows: Sequence[Sequence[str]]) -> str:
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(rows)
-    return text.getvalue()
+    yield "index.csv", to_csv([head, *rows])
 
 
 def explained(refused: Mapping[str, int]) -> str:

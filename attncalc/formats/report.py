@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from attncalc.blocks import Math
+from attncalc.formats import spreadsheet
 from attncalc.formats.notation import line
 from attncalc.formats.text_math import TEXT
 from attncalc.marking import Figure, Marking
@@ -29,9 +28,7 @@ def to_json(students: Sequence[Student], *, of_class: bool) -> str:
 def to_csv(students: Sequence[Student], *, of_class: bool, count_from: int = 1) -> str:
     """A line for each figure; of a class, one for each who handed in."""
     rows = _of_class(students, count_from) if of_class else _of_figures(students[0][0], count_from)
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(rows)
-    return text.getvalue()
+    return spreadsheet.to_csv(rows)
 
 
 def _dump(value: Any) -> str:

@@ -25,11 +25,10 @@ HUGE = 100_000  # and one of more as its result
 
 
 class Figures(NamedTuple):
-    """A step's figures as they are printed: text, and the same as float64; where `true`, "=" may be written."""
+    """A step's figures as they are printed: text, and the same as float64."""
 
     texts: Texts
     values: Floats
-    true: Flags
 
 
 class Page:
@@ -41,6 +40,8 @@ class Page:
         self.solution, self.show, self.say, self.on_section = solution, show, say, on_section
         self.rule = show.rule
         self._figures: dict[Step, Figures] = {}
+        self._true: dict[Step, Flags] = {}
+        self._unrounded: dict[Step, Floats] = {}
         self._terms: dict[Step, Texts] = {}
         self._repeated: dict[Axis, Counter[str]] = {}
 
@@ -62,11 +63,24 @@ class Page:
         found = self._figures.get(step)
         if found is None:
             texts, values = rounding.shown(step, self.rule), rounding.printed(step, self.rule)
-            found = self._figures[step] = Figures(texts, values, self._true(step, texts, values))
+            found = self._figures[step] = Figures(texts, values)
         return found
 
-    def _true(self, step: Step, texts: Texts, values: Floats) -> Flags:
-        """Where the printed operands give the printed figure as it stands, without rounding."""
+    def unrounded(self, step: Step) -> Floats:
+        """What the step's figures were before a carried solution rounded them."""
+        found = self._unrounded.get(step)
+        if found is None:
+            found = self._unrounded[step] = step.unrounded
+        return found
+
+    def true(self, step: Step) -> Flags:
+        """Where "=" may be written: the printed operands give the printed figure as it stands, without rounding."""
+        found = self._true.get(step)
+        if found is None:
+            found = self._true[step] = self._given_by_operands(step, *self.figures(step))
+        return found
+
+    def _given_by_operands(self, step: Step, texts: Texts, values: Floats) -> Flags:
         if not step.operands:
             return np.ones(step.shape, dtype=bool)
         operands = [self.figures(operand) for operand in step.operands]
@@ -139,7 +153,7 @@ class Page:
 
     def sign(self, step: Step, i: int | slice = slice(None), j: int | slice = slice(None)) -> str:
         """"=" where the printed line is true of the printed figures, else "≈"."""
-        return "=" if np.all(self.figures(step).true[i, j]) else "≈"
+        return "=" if np.all(self.true(step)[i, j]) else "≈"
 
     def grid(self, step: Step, *, labelled: bool = False) -> Math:
         """The matrix, written out."""

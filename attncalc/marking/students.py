@@ -22,7 +22,7 @@ def student_of(name: str) -> str:
 def class_of(paths: Iterable[str | Path]) -> list[tuple[str, Path]]:
     """Files and folders of answers as files, each with its student. Raises UsageError where two are one student's."""
     files: dict[str, Path] = {}
-    for path in (inner for each in paths for inner in _files(Path(each))):
+    for path in (inner for each in paths for inner in _files(each)):
         student = unicodedata.normalize("NFC", student_of(path.name))
         if student in files:
             both = f"{one_line(str(files[student]))} and {one_line(str(path))}"
@@ -31,14 +31,27 @@ def class_of(paths: Iterable[str | Path]) -> list[tuple[str, Path]]:
     return list(files.items())
 
 
-def _files(path: Path) -> list[Path]:
+def inside(folder: Path, path: Path) -> Path:
+    """A file that was handed in, in its folder. Raises UsageError for a link that leads elsewhere, such as to a key,
+    and for what is no file: a named pipe might never end."""
+    if not path.is_file():
+        raise UsageError(f"{one_line(str(path))} is not a file", "put a file in its place, or take it away")
+    if not path.resolve().is_relative_to(folder.resolve()):
+        raise UsageError(f"{one_line(str(path))} is a link out of its folder", "put the file itself there")
+    return path
+
+
+def _files(name: str | Path) -> list[Path]:
+    if not str(name):
+        raise UsageError("the name of a file of answers is empty", "give files or folders of answers")
+    path = Path(name)
     shown = one_line(str(path))
     try:
         if not path.is_dir():
             if str(path) != "-":
                 path.stat()
             return [path]
-        found = sorted(inner for inner in path.iterdir() if _holds_answers(inner))
+        found = sorted(inside(path, inner) for inner in path.iterdir() if _holds_answers(inner))
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         reason = getattr(error, "strerror", None) or str(error)
         raise UsageError(f"can't read {shown}: {reason}", "give files or folders of answers") from None
@@ -49,13 +62,13 @@ def _files(path: Path) -> list[Path]:
 
 def _holds_answers(path: Path) -> bool:
     other = path.name.startswith((".", "problem-")) or path.name == "index.csv"
-    return path.suffix.lower() in _ENDINGS and not other and path.is_file()
+    return path.suffix.lower() in _ENDINGS and not other and not path.is_dir()
 
 
 def papers_of(folder: Path) -> list[tuple[Path, Path]]:
     """The problems and answers in a folder, problem-ID.yaml with answers-ID.yaml beside it. Raises UsageError where one
     has not the other."""
-    found = [{_id_of(path): path for path in sorted(folder.iterdir()) if path.suffix in YAML and _is(path, name)}
+    found = [{_id_of(path): inside(folder, path) for path in sorted(folder.iterdir()) if path.suffix in YAML and _is(path, name)}
              for name in ("problem", "answers")]  # fmt: skip
     problems, answers = found
     for id in sorted(problems.keys() ^ answers.keys()):

@@ -24,7 +24,7 @@ from attncalc.problem import Problem
 from attncalc.problem.model_size import size_of
 from attncalc.problem.size import Size
 from attncalc.problem.source import either
-from attncalc.sheet import Sheet
+from attncalc.sheet import MOST_FIGURES, Sheet
 from attncalc.show import Show
 from attncalc.solution import Solution
 from attncalc.steps import Step
@@ -56,6 +56,7 @@ SIZES: dict[str, Callable[[Any], Size]] = {
     "encoder-decoder": size_of,
 }
 # What steps may be called: `show.decimals` may name one that a solution has no need of.
+MOST_FOR_RESULT = 200_000_000  # figures where the result alone is asked for, as of 4,096 positions
 NAMES = frozenset({"H", "memory", "W_Q", "W_K", "W_V", "W_QKV", "b_Q", "b_K", "b_V", "b_QKV", "Q", "K", "V", "product",
                    "Q.product", "K.product", "V.product", "output.product", "K_T", "S", "x",
                    "scaled", "softcap", "mask", "masked", "row_max", "shifted", "exp", "row_sum",
@@ -107,7 +108,8 @@ def _in_file(problem: Problem, error: StepError) -> ProblemError:
 
 
 def _worked(problem: Problem, on_step: Callable[[str], object] | None) -> Solution:
-    sheet = Sheet(problem.show.rule, on_step)
+    most = MOST_FOR_RESULT if problem.show.detail == "result" else MOST_FIGURES
+    sheet = Sheet(problem.show.rule, on_step, most=most)
     try:
         MECHANISMS[problem.kind](sheet, problem.given, problem.show)
         if problem.drawn:

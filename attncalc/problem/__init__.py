@@ -48,6 +48,8 @@ __all__ = [
     "mask_matrix_from_bytes", "matrix_from_bytes", "padding_vector", "parse", "read", "template",
 ]  # fmt: skip
 
+LARGEST = 50_000_000  # bytes of a file that is read; a device may have no end
+
 
 @dataclass(frozen=True)
 class Problem:
@@ -128,16 +130,23 @@ def load(path: str | os.PathLike[str]) -> Problem:
 
 
 def read(name: str) -> bytes:
-    """The bytes of a file; "-" is standard input. Raises UsageError where it can't be read."""
+    """The bytes of a file; "-" is standard input. Raises UsageError where it can't be read, or has no end in sight."""
+    if not name:
+        raise UsageError("the name of a file is empty", "give the path of a file, or -")
     try:
         if name == "-":
             if sys.stdin is None:
                 raise OSError(errno.EBADF, "it is closed")
-            return sys.stdin.buffer.read()
-        return Path(name).read_bytes()
+            data = sys.stdin.buffer.read(LARGEST + 1)
+        else:
+            with Path(name).open("rb") as file:
+                data = file.read(LARGEST + 1)
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         reason = getattr(error, "strerror", None) or str(error)
         raise UsageError(f"can't read {one_line(name)}: {reason}", "give the path of a file, or -") from None
+    if len(data) > LARGEST:
+        raise UsageError(f"{one_line(name)} is larger than {LARGEST} bytes", "give a part of it")
+    return data
 
 
 def parse(data: bytes, name: str = "<text>", folder: Path | None = None) -> Problem:

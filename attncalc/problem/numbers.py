@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 MOST_DIGITS = 15  # of a figure that was typed with an exponent and is written out; longer ones keep their e
+LONGEST = 1100  # characters; every figure of float64, written out exactly, has fewer
 
 _plain = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?").fullmatch
 _general = re.compile(r"([+\-−]?)([0-9]*)(?:\.([0-9]*))?(?:[eE]([+\-−]?)([0-9]+))?").fullmatch
@@ -49,6 +50,8 @@ def number(text: str) -> tuple[float, str]:
 
 
 def _general_number(text: str) -> tuple[float, str]:
+    if len(text) > LONGEST:
+        raise NotANumber(f"{{0}} has {len(text)} characters", f"write at most {LONGEST}")
     match = _general(text)
     if match is None:
         raise _why_not(text)

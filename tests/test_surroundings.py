@@ -1,0 +1,204 @@
+"""Where attncalc is called: locales, encodings, terminals, streams closed or full, Ctrl-C, two calls at once."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import pytest
+from test_terminal import on_a_terminal
+
+from attncalc import load, mechanisms
+from attncalc.cli import main
+from attncalc.marking.answers import template
+
+ROOT = Path(__file__).resolve().parent.parent
+ABC, SIZE, LOVE = (str(ROOT / "problems" / f"{name}.yaml") for name in ("abc", "size-gqa", "i-love-you"))
+ATTNCALC = [sys.executable, "-m", "attncalc"]
+
+# Every command, and what it exits with.
+CALLS = {
+    "solve": (["solve", LOVE], 0),
+    "solve in colour": (["solve", ABC, "--format", "terminal"], 0),
+    "check": (["check", LOVE, "answers.yaml"], 1),
+    "check --template": (["check", LOVE, "--template", "--lang", "zh"], 0),
+    "exercise": (["exercise", LOVE, "--lang", "zh"], 0),
+    "mask": (["mask", "--causal", "--tokens", "<s>,a_1"], 0),
+    "size": (["size", SIZE], 0),
+    "new": (["new"], 0),
+    "help": (["exercise", "--help"], 0),
+    "version": (["--version"], 0),
+}
+
+# Each is far from the others, and from where tests run; None: not set.
+WORLDS: dict[str, dict[str, str | None]] = {
+    "C": {"LC_ALL": "C", "LANG": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONIOENCODING": "ascii",
+          "TERM": "dumb", "COLUMNS": "0", "HOME": None, "PATH": None, "PYTHONHASHSEED": "1", "NO_COLOR": "1"},
+    "code page": {"LC_ALL": "xx_YY", "PYTHONIOENCODING": "cp1252", "COLUMNS": "20", "LINES": "-1", "TERM": "",
+                  "HOME": "/no/such/home", "FORCE_COLOR": "0", "PYTHONHASHSEED": "2", "TMPDIR": "/no/such/folder"},
+    "strict": {"PYTHONWARNINGS": "error", "PYTHONOPTIMIZE": "1", "PYTHONUTF8": "1", "COLUMNS": "no number",
+               "PAGER": "no-such-pager", "TZ": "nonsense", "PYTHONDONTWRITEBYTECODE": "1", "CLICOLOR": "0"},
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a file of answers."""
+    made = tmp_path_factory.mktemp("here")
+    (made / "answers.yaml").write_text(template(mechanisms.solve(load(LOVE))), encoding="utf-8")
+    return made
+
+
+def run(call: str, folder: Path, **world: str | None) -> tuple[int, bytes, bytes]:
+    here = {**os.environ, "PYTHONPATH": str(ROOT), **world}
+    environment = {name: value for name, value in here.items() if value is not None}
+    done = subprocess.run(
+        [*ATTNCALC, *CALLS[call][0]], cwd=folder, env=environment, capture_output=True, check=False, timeout=60
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+@cache
+def plain(call: str, folder: Path) -> tuple[int, bytes, bytes]:
+    return run(call, folder)
+
+
+@pytest.mark.parametrize("world", WORLDS)
+@pytest.mark.parametrize("call", [call for call in CALLS if call not in ("help", "solve in colour")])
+def test_the_same_bytes_everywhere(call: str, world: str, folder: Path) -> None:
+    code, out, err = plain(call, folder)  # of a pipe: help, and pages for a terminal, are folded to COLUMNS
+    assert (code, err) == (CALLS[call][1], b"") and out
+    assert run(call, folder, **WORLDS[world]) == (code, out, err)
+
+
+def test_a_refusal_is_one_line_in_every_encoding(tmp_path: Path) -> None:
+    call = [*ATTNCALC, "solve", "没有\udcff\x1b.yaml", "--format", "html"]
+    for encoding in ("ascii", "cp1252", "utf-8", "utf-16"):
+        world = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": encoding}
+        done = subprocess.run(call, cwd=tmp_path, env=world, capture_output=True, check=False, timeout=60)
+        said = done.stderr.decode(encoding)
+        assert (done.returncode, done.stdout) == (2, b"") and said.endswith("\n") and said[:-1].isprintable()
+        assert ("没有" if encoding.startswith("utf") else r"\u6ca1\u6709") in said and r"\udcff\x1b" in said
+
+
+@pytest.mark.parametrize("world", [{"COLUMNS": "0"}, {"TERM": "dumb"}, {"FORCE_COLOR": "1"}], ids=str)
+@pytest.mark.parametrize("call", CALLS)
+def test_on_a_narrow_terminal(call: str, world: dict[str, str], folder: Path) -> None:
+    arguments, expected = CALLS[call]
+    arguments = [str(folder / each) if each == "answers.yaml" else each for each in arguments]
+    code, page = on_a_terminal(*arguments, columns=20, **world)
+    assert code == expected and page and "Traceback" not in page
+    assert "\x1b" not in page or world != {"TERM": "dumb"}
+
+
+# Streams. Each line of a script says a redirection, and what there is to be said of it.
+
+STREAMS = """
+"$@" >/dev/full 2>err; echo "full $? $(wc -l <err) $(grep -c "can't write to standard output: No space" err)"
+"$@" >&- 2>err;        echo "closed $? $(wc -l <err) $(grep -c "can't write to standard output: Bad file" err)"
+"$@" >out 2>&-;        echo "no stderr $? $(cksum <out)"
+"$@" >out 2>err <&-;   echo "no stdin $? $(cksum <out)"
+"$@" 2>err | head -n 1 >out; echo "reader that leaves ${PIPESTATUS[0]} $(wc -l <err)"
+"$@" >out 2>/dev/full; echo "full stderr $? $(cksum <out)"
+"$@" >out;             echo "as it is $? $(cksum <out)"
+"""
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+@pytest.mark.parametrize("call", CALLS)
+def test_streams_that_are_full_or_closed(call: str, folder: Path, tmp_path: Path) -> None:
+    arguments, code = CALLS[call]
+    (tmp_path / "answers.yaml").write_bytes((folder / "answers.yaml").read_bytes())
+    done = subprocess.run(
+        ["bash", "-c", STREAMS, "bash", *ATTNCALC, *arguments], cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=True, timeout=120,
+    )  # fmt: skip
+    *lines, whole = done.stdout.splitlines()
+    sums = whole.removeprefix("as it is ")
+    assert sums.startswith(f"{code} ") and done.stderr == ""
+    reader = next(line for line in lines if line.startswith("reader"))
+    assert reader in (f"reader that leaves {code} 0", "reader that leaves 0 0")
+    assert [line for line in lines if line != reader] == [
+        "full 2 1 1", "closed 2 1 1", f"no stderr {sums}", f"no stdin {sums}", f"full stderr {sums}",
+    ]  # fmt: skip
+
+
+FILES = {
+    "solve": ["solve", ABC, "-o"], "check": ["check", ABC, "--template", "-o"], "exercise": ["exercise", ABC, "-o"],
+    "mask": ["mask", "--causal", "-o"], "size": ["size", SIZE, "-o"], "new": ["new", "abc", "-o"],
+    "sheets": ["exercise", ABC, "--output-dir"], "all": ["new", "--all"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("place", ["/dev/full", "/proc/nothing", "{file}/in"])
+@pytest.mark.parametrize("call", FILES)
+def test_what_can_not_be_written_is_one_line(call: str, place: str, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("precious")
+    named = place.replace("{file}", str(tmp_path / "file"))
+    done = subprocess.run(
+        [*ATTNCALC, *FILES[call], named], cwd=ROOT, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert done.stderr.startswith("attncalc: ")
+    assert named.removesuffix("/in") in done.stderr
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["precious"]
+
+
+# Ctrl-C, and two at once
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+@pytest.mark.parametrize(
+    "call",
+    [
+        ["solve", "pipe", "-o", "page"], ["check", "pipe", "-o", "page"], ["check", ABC, "pipe", "-o", "page"],
+        ["exercise", "pipe", "--output-dir", "page"], ["size", "pipe", "-o", "page"],
+        ["mask", "--scores", "pipe", "--causal", "-o", "page"],
+    ],
+    ids=" ".join,
+)  # fmt: skip
+def test_ctrl_c_is_130_and_nothing_is_half_written(call: list[str], tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    process = subprocess.Popen(
+        [*ATTNCALC, *call], cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)}, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )  # fmt: skip
+    writer = os.open(tmp_path / "pipe", os.O_WRONLY)  # waits until attncalc reads
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    os.close(writer)
+    assert (process.returncode, out, err) == (130, b"", b"")
+    assert [path.name for path in tmp_path.iterdir()] == ["pipe"]
+
+
+def test_several_at_once_leave_one_whole_file(tmp_path: Path) -> None:
+    page = tmp_path / "page"
+    calls = [[*ATTNCALC, "solve", problem, "-o", str(page)] for problem in (ABC, LOVE, ABC, LOVE)]
+    whole = [subprocess.run(call[:-2], capture_output=True, check=True, cwd=ROOT).stdout for call in calls[:2]]
+    for process in [subprocess.Popen(call, cwd=ROOT) for call in calls]:
+        assert process.wait(timeout=60) == 0
+    assert page.read_bytes() in whole and list(tmp_path.iterdir()) == [page]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        ["check"], ["exercise"], ["size"], ["new", "a", "b"], ["mask", "--size"], ["-x"], ["--lang"],
+        ["check", ABC, "--marks", "A"], ["exercise", ABC, "--level", "9"], ["exercise", ABC, "--marks", "x"],
+        ["exercise", ABC, "--variants", "3"],
+        ["exercise", ABC, "--concepts", "\n"], ["mask", "--causal", "--size", "-1"], ["mask", "--padding", ""],
+        ["size", ABC], ["check", ABC, "--follow-through", "x"], ["solve", ABC, "--lang", ""], ["solve", ABC, "--step"],
+        ["check", ABC, ABC, "--step", "\x00"], ["new", "\x1b"], ["exercise", ABC, "--column", "x"],
+        ["--show-completion", "csh"],
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_a_call_that_says_what_can_not_be_is_one_line(call: list[str], capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(call) == 2
+    out, err = capfd.readouterr()
+    assert not out and err.startswith("attncalc: " if ABC not in err else ("attncalc: ", ABC))
+    assert err.endswith("\n") and err[:-1].isprintable()
