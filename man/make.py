@@ -82,7 +82,7 @@ Switches take true, false, yes or no. An unknown key, or one that stands twice, 
 
 def pages() -> dict[str, str]:
     """Every man page, by file name."""
-    group: Any = get_command(app)
+    group: Any = get_command(app())
     commands: dict[str, Any] = group.commands
     found = {"attncalc.1": _page("attncalc", 1, "worked solutions of Transformer calculations", _main(group, commands))}
     for name, command in commands.items():

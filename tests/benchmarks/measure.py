@@ -48,7 +48,8 @@ class Call:
     def _start(self) -> tuple[subprocess.Popen[bytes], int]:
         read, write = pty.openpty() if self.terminal else os.pipe()
         environment = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm-256color", "COLUMNS": "120"}
-        environment.pop("NO_COLOR", None)
+        for name in ("NO_COLOR", "PYTHONDONTWRITEBYTECODE"):  # of a clone, as of a wheel, the code is compiled once
+            environment.pop(name, None)
         error = write if self.terminal else subprocess.DEVNULL
         process = subprocess.Popen(self.arguments, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL,
                                    stdout=write, stderr=error)  # fmt: skip
