@@ -6,7 +6,6 @@ The 32 bytes of a SHA-256 over the seed and the name of what is drawn are the st
 
 from __future__ import annotations
 
-import hashlib
 from functools import lru_cache
 from typing import Any
 
@@ -56,5 +55,7 @@ def _generator() -> Any:
 
 def _stream(seed: str, name: str) -> _Stream:
     parts = [text.encode("utf-8", "surrogatepass") for text in (seed, name)]
+    import hashlib  # for who draws
+
     digest = hashlib.sha256(b"".join(b"%d:%b" % (len(part), part) for part in parts)).digest()
     return _Stream(int.from_bytes(digest[:16], "big"), int.from_bytes(digest[16:], "big") | 1)

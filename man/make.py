@@ -50,7 +50,7 @@ THROUGH = "those of kind: feed-forward, but for x and tokens"
 OF_LAYER = ", ".join(attention.FROM_THE_LAYER)
 SECTIONS = [
     Section("Every file", problem.KEYS),
-    *(Section(f"kind: {name}", kind.keys) for name, kind in problem.KINDS.items()),
+    *(Section(f"kind: {name}", problem.kind_of(name).keys) for name in problem.HOMES),
     Section("heads, each of a list", heads.EACH),
     Section("memory", attention.MEMORY_KEYS),
     Section("scale, as a mapping", attention.SCALE_KEYS),

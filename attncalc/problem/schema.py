@@ -88,6 +88,13 @@ class Table:
         return source.error(node, path, "expected a mapping" if path else "expected a mapping at top level", hint)
 
 
+class Kind(NamedTuple):
+    """One kind of problem: its keys, and what makes a checked dataclass of their values."""
+
+    keys: Table
+    build: Callable[[Source, Reading], Any]
+
+
 def nested(table: Table) -> Reader:
     """A reader of a mapping within a mapping; its value is a Reading."""
     return table.read

@@ -34,7 +34,8 @@ def matrix_printed(n: int) -> Work:
 
     def work() -> str:
         sheet = Sheet(Rule())
-        step = sheet.given("X", Matrix(values, None))
+        with sheet.group("given"):
+            step = sheet.given("x", Matrix(values, None))
         page = lay_out(sheet.solution(), Show(detail="matrices"), "en", kind="residual", only=[step])
         return formats.render("text", page)
 
