@@ -155,7 +155,7 @@ def snapped(values: Floats, places: int) -> Floats:
 
 def decimals_of(texts: Texts) -> int:
     """How many decimals the figures have that are written so: 2 of 0.25, 20 of 1e-20."""
-    return max((_decimals(text) for text in texts.flat), default=0)
+    return max(map(_decimals, set(texts.ravel().tolist())), default=0)
 
 
 def _decimals(text: str) -> int:

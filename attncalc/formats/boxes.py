@@ -160,8 +160,8 @@ def column_headers(labels: Sequence[str] | None) -> tuple[list[str], list[str]]:
 
 def _aligned(cells: list[str]) -> tuple[list[str], int]:
     """Figures with their decimal points below one another, 0 under the 0 of 0.707, all of one width; and that."""
-    if "".join(cells).isascii() and len({len(cell) - cell.find(".") for cell in cells}) == 1:
-        width = max(map(len, cells))  # a large matrix has a million cells, with as many decimals each
+    if "".join(cells).isascii() and len({cell[::-1].find(".") for cell in cells}) == 1:
+        width = max(map(len, cells))  # as many decimals each: nearly always in a large matrix, of a million cells
         return [cell.rjust(width) for cell in cells], width
     wholes = [display_width(cell.partition(".")[0]) for cell in cells]
     most = max(wholes, default=0)

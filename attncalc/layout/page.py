@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
@@ -24,12 +23,30 @@ BIG = 2_000  # figures that are worked out; a solution of more is shown as matri
 HUGE = 100_000  # and one of more as its result
 
 
-class Figures(NamedTuple):
-    """A step's figures as they are printed: text, and the same as float64; where `true`, "=" may be written."""
+class Figures:
+    """A step's figures as they are printed: text, and the same as float64; where `true`, "=" may be written. Each is
+    made when it is asked for: of what a large result is worked from, no text is shown."""
 
-    texts: Texts
-    values: Floats
-    true: Flags
+    def __init__(self, page: Page, step: Step) -> None:
+        self._page, self._step = page, step
+
+    @cached_property
+    def texts(self) -> Texts:
+        return rounding.shown(self._step, self._page.rule)
+
+    @cached_property
+    def values(self) -> Floats:
+        return rounding.printed(self._step, self._page.rule)
+
+    @cached_property
+    def true(self) -> Flags:
+        return self._page.true(self._step)
+
+    @cached_property
+    def decimals(self) -> int:
+        """The most that one of them has: all of its step, where one is no exact figure."""
+        step = self._step
+        return step.places if step.written is None and not step.exact.all() else rounding.decimals_of(self.texts)
 
 
 class Page:
@@ -61,31 +78,31 @@ class Page:
     def figures(self, step: Step) -> Figures:
         found = self._figures.get(step)
         if found is None:
-            texts, values = rounding.shown(step, self.rule), rounding.printed(step, self.rule)
-            found = self._figures[step] = Figures(texts, values, self._true(step, texts, values))
+            found = self._figures[step] = Figures(self, step)
         return found
 
-    def _true(self, step: Step, texts: Texts, values: Floats) -> Flags:
+    def true(self, step: Step) -> Flags:
         """Where the printed operands give the printed figure as it stands, without rounding."""
         if not step.operands:
             return np.ones(step.shape, dtype=bool)
-        operands = [self.figures(operand) for operand in step.operands]
+        own, operands = self.figures(step), [self.figures(operand) for operand in step.operands]
+        values = own.values
         given = step.recomputed([operand.values for operand in operands])
         with np.errstate(invalid="ignore"):  # -∞ less -∞
             off = np.where(given == values, 0.0, np.abs(given - values))
         near = off <= 1e-9 * np.maximum(1, np.abs(values))
         # e^x and √2 are no decimals, however near: nothing printed is equal to them.
         near &= step.exact_from([o.values for o in operands], [np.ones(o.values.shape, dtype=bool) for o in operands])
-        decimals = step.decimals_from([rounding.decimals_of(operand.texts) for operand in operands])
+        decimals = step.decimals_from([operand.decimals for operand in operands])
         if decimals is not None:
-            places = max(decimals, rounding.decimals_of(texts))
+            places = max(decimals, own.decimals)
             if places + _digits([values, *(operand.values for operand in operands)]) < 14:  # float64 tells them apart
                 return np.asarray(near & (off < 0.25 * 10.0**-places))
         for i, j in np.argwhere(near & np.isfinite(values)).tolist():
             pattern, cells = step.working(i, j)
             operands_ = [self.text(cell) for cell in cells]
             if all(np.isfinite(cell.value) for cell in cells):
-                near[i, j] = expr.rational(pattern, [*map(Fraction, operands_)]) == Fraction(texts[i, j])
+                near[i, j] = expr.rational(pattern, [*map(Fraction, operands_)]) == Fraction(own.texts[i, j])
         return near
 
     def text(self, cell: Cell) -> str:
