@@ -54,8 +54,8 @@ def _generator() -> Any:
 
 
 def _stream(seed: str, name: str) -> _Stream:
-    parts = [text.encode("utf-8", "surrogatepass") for text in (seed, name)]
-    import hashlib  # for who draws
+    import hashlib  # which only draws should cost
 
+    parts = [text.encode("utf-8", "surrogatepass") for text in (seed, name)]
     digest = hashlib.sha256(b"".join(b"%d:%b" % (len(part), part) for part in parts)).digest()
     return _Stream(int.from_bytes(digest[:16], "big"), int.from_bytes(digest[16:], "big") | 1)

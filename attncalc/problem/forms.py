@@ -77,7 +77,7 @@ class Random:
         parts = KINDS[self.of]
         low, high = self.bounds(rows, columns)
         drawn = draws.integers(seed, name, low * parts, high * parts, count * rows * columns)
-        return np.moveaxis(np.array(drawn, dtype=np.float64).reshape(count, rows, columns), 0, -1) / parts
+        return np.array(drawn, dtype=np.float64).reshape(count, rows, columns).transpose(1, 2, 0) / parts
 
     def matrix(self, name: str, rows: int, columns: int) -> Matrix:
         each = self.candidates(self.seed, name, rows, columns, CANDIDATES if self.fit else 1)

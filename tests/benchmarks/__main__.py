@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 
-from measure import ratio, slope
+from measure import medians
 from rows import ROWS, SCRATCH, SLOPES, Row, Slope
 
 PACKAGES = ("numpy", "PyYAML", "rich", "typer", "torch")
@@ -33,22 +33,23 @@ def versions() -> str:
     return ", ".join(found)
 
 
-def measured(row: Row, pairs: int, small: bool) -> Iterator[str]:
+def measured(row: Row, rounds: int, small: bool) -> Iterator[str]:
     """A line of the table for each size of a row."""
     for size in row.small if small else row.sizes:
         if row.needs and not find_spec(row.needs):
             found, verdict = "", f"no {row.needs}"
         else:
-            times = ratio(row.call(size), row.other(size), row.of, pairs)
+            own, other = medians([row.call(size), row.other(size)], row.of, rounds)
+            times = own / other
             found, verdict = f"{times:.2f}", "" if times <= row.at_most else "falls short"
         what = f"{row.what}, n = {size:,}" if size else row.what
         yield f"| {what} | {row.beside} | {row.at_most:g} | {found} | {verdict} |"
 
 
-def grown(row: Slope, pairs: int, small: bool) -> str:
+def grown(row: Slope, rounds: int, small: bool) -> str:
     """The power of its growth that a cost grows as, from each size to the next."""
     sizes = row.small if small else row.sizes
-    costs = slope(row.call, sizes, row.of, pairs)
+    costs = medians([row.call(size) for size in sizes], row.of, rounds)
     powers = [
         math.log(costs[k + 1] / costs[k]) / math.log(row.growth(sizes[k + 1]) / row.growth(sizes[k]))
         for k in range(len(sizes) - 1)
@@ -62,18 +63,18 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=15, help="pairs of processes for each ratio (15)")
     parser.add_argument("--only", default="", help="the rows that have these words in them")
     asked = parser.parse_args()
-    pairs = 1 if asked.small else asked.pairs
+    rounds = 1 if asked.small else asked.pairs + 1
     print(versions(), end="\n\n")
     try:
         print("| what | side by side with | at most | measured | |\n|---|---|---|---|---|")
         for row in ROWS:
             if asked.only in row.what:
-                for line in measured(row, pairs, asked.small):
+                for line in measured(row, rounds, asked.small):
                     print(line, flush=True)
         print("\n| what | grows as a power of | n | from each n to the next |\n|---|---|---|---|")
         for each in SLOPES:
             if asked.only in each.what:
-                print(grown(each, pairs, asked.small), flush=True)
+                print(grown(each, rounds, asked.small), flush=True)
     finally:
         shutil.rmtree(SCRATCH)
 

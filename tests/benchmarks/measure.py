@@ -7,7 +7,7 @@ import pty
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -87,23 +87,7 @@ def work(name: str, *sizes: int | str) -> Call:
     return Call((sys.executable, WORKS, name, *map(str, sizes)))
 
 
-def ratio(one: Call, other: Call, of: str, pairs: int) -> float:
-    """How many times the cost of one is that of the other: the median of each, after a warm-up."""
-    costs: Sequence[list[float]] = ([], [])
-    for k in range(pairs + 1):
-        for call, found in zip((one, other), costs, strict=True):
-            cost = getattr(call.cost(), of)
-            if k:
-                found.append(cost)
-    return median(costs[0]) / median(costs[1])
-
-
-def slope(call: Callable[[int], Call], sizes: Sequence[int], of: str, pairs: int) -> list[float]:
-    """The medians of a call's cost at sizes, measured in turn."""
-    costs: dict[int, list[float]] = {size: [] for size in sizes}
-    for k in range(pairs + 1):
-        for size in sizes:
-            cost = getattr(call(size).cost(), of)
-            if k:
-                costs[size].append(cost)
-    return [median(found) for found in costs.values()]
+def medians(calls: Sequence[Call], of: str, rounds: int) -> list[float]:
+    """What each of the calls costs, run in turn so many times; the first of several rounds is to warm up."""
+    rows = [[getattr(call.cost(), of) for call in calls] for _ in range(rounds)]
+    return [median(costs) for costs in zip(*(rows[1:] or rows), strict=True)]

@@ -5,6 +5,7 @@ Each function makes what it needs, and gives back what is timed.
 
 from __future__ import annotations
 
+import gc
 import io
 import re
 import sys
@@ -16,6 +17,7 @@ import numpy as np
 import yaml
 
 from attncalc import formats, mechanisms, problem
+from attncalc.cli import GARBAGE
 from attncalc.layout import lay_out
 from attncalc.rounding import Rule, rounded
 from attncalc.sheet import Sheet
@@ -100,4 +102,5 @@ def seconds(work: Work) -> float:
 
 
 if __name__ == "__main__":
+    gc.set_threshold(GARBAGE)  # as in a call
     print(seconds(globals()[sys.argv[1]](int(sys.argv[2]))))
