@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
@@ -53,8 +53,7 @@ class Grid:
     role: str = ""
 
 
-@dataclass(frozen=True)
-class Math:
+class Math(NamedTuple):
     """A formula: `pattern` with `figures[k]`, a text or a matrix, in the place of slot k."""
 
     pattern: Expr
@@ -83,15 +82,13 @@ def _composed(op: str, patterns: tuple[Expr, ...], counts: tuple[int, ...]) -> E
     return Expr(op, *parts)
 
 
-@dataclass(frozen=True)
-class Token:
+class Token(NamedTuple):
     """A label of the problem's own, in a sentence: shown as it is, in every language."""
 
     text: str
 
 
-@dataclass(frozen=True)
-class Expected:
+class Expected(NamedTuple):
     """What belongs in a blank: a figure as text, how far off it may be, and figures that known wrong methods give.
 
     `also` are figures that are just as right: those of a tie, or of weights whose last digit was not set. It is for
@@ -104,8 +101,7 @@ class Expected:
     also: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Blank:
+class Blank(NamedTuple):
     """A place to write something, about as wide as so many letters."""
 
     width: int = 6
@@ -115,51 +111,44 @@ class Blank:
 Inline = str | Math | Token | Blank
 
 
-@dataclass(frozen=True)
-class Prose:
+class Prose(NamedTuple):
     """A sentence, in the parts that a format sets differently: words, formulas, tokens, blanks."""
 
     parts: tuple[Inline, ...]
 
 
-@dataclass(frozen=True)
-class Items:
+class Items(NamedTuple):
     """Sentences that stand one below the other."""
 
     sentences: tuple[Prose, ...]
 
 
-@dataclass(frozen=True)
-class Formula:
+class Formula(NamedTuple):
     """A displayed formula in one or more lines; those after the first start with a sign, below the first sign of it."""
 
     lines: tuple[Math, ...]
 
 
-@dataclass(frozen=True)
-class Beside:
+class Beside(NamedTuple):
     """Formulas side by side, where there is room."""
 
     formulas: tuple[Formula, ...]
 
 
-@dataclass(frozen=True)
-class Work:
+class Work(NamedTuple):
     """Lines of working below one another: what each gives, in words (or nothing), and its formula."""
 
     lines: tuple[tuple[Prose | None, Math], ...]
 
 
-@dataclass(frozen=True)
-class Table:
+class Table(NamedTuple):
     """A table of sentences with a header for each column and, in the first column, for each row."""
 
     head: tuple[Prose, ...]
     rows: tuple[tuple[Prose, ...], ...]
 
 
-@dataclass(frozen=True)
-class Section:
+class Section(NamedTuple):
     """A part of the page under its heading, and perhaps a number (2, 2.1). Sections nest.
 
     `anchor` is stable ASCII for links; a `minor` section (one row of many) has a lesser heading, whatever its depth.
@@ -172,8 +161,7 @@ class Section:
     minor: bool = False
 
 
-@dataclass(frozen=True)
-class Document:
+class Document(NamedTuple):
     """A page; `colon` is what its language puts between the label of a line of working and its formula."""
 
     title: Prose
@@ -182,8 +170,7 @@ class Document:
     colon: str = ":"
 
 
-@dataclass(frozen=True)
-class Space:
+class Space(NamedTuple):
     """Room to write, so many lines of it."""
 
     lines: int = 4
@@ -192,8 +179,7 @@ class Space:
 Block = Prose | Items | Formula | Beside | Work | Table | Section | Space
 
 
-@dataclass(frozen=True)
-class Asked:
+class Asked(NamedTuple):
     """A step of which figures are asked for: the place of each, from 0, and what belongs there as it is shown.
 
     `shape` is n × m; where that is asked for as well (`shape_asked`), a sheet tells neither it nor any place.
@@ -208,8 +194,7 @@ class Asked:
     shape_asked: bool = False
 
 
-@dataclass(frozen=True)
-class Question:
+class Question(NamedTuple):
     """A question of an exercise sheet, and its answer; `marks` as text, "" where nothing is said.
 
     `asked` tells scripts what the blocks tell people.
@@ -222,8 +207,7 @@ class Question:
     asked: tuple[Asked, ...] = ()
 
 
-@dataclass(frozen=True)
-class SheetWords:
+class SheetWords(NamedTuple):
     """What formats that know more of a sheet than its blocks say of it, in its language."""
 
     question: str  # at the head of a table of marks, as the next three
@@ -242,8 +226,7 @@ class SheetWords:
         return f"{marks}{self.mark if marks == '1' else self.marks}"
 
 
-@dataclass(frozen=True)
-class Sheet:
+class Sheet(NamedTuple):
     """An exercise sheet with its key: `head` are the lines above its questions (course, date, name), `foot` says which
     sheet it is."""
 

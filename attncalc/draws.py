@@ -6,7 +6,6 @@ The 32 bytes of a SHA-256 over the seed and the name of what is drawn are the st
 
 from __future__ import annotations
 
-import hashlib
 from functools import lru_cache
 from typing import Any
 
@@ -55,6 +54,8 @@ def _generator() -> Any:
 
 
 def _stream(seed: str, name: str) -> _Stream:
+    import hashlib  # which only draws should cost
+
     parts = [text.encode("utf-8", "surrogatepass") for text in (seed, name)]
     digest = hashlib.sha256(b"".join(b"%d:%b" % (len(part), part) for part in parts)).digest()
     return _Stream(int.from_bytes(digest[:16], "big"), int.from_bytes(digest[16:], "big") | 1)

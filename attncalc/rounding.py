@@ -25,6 +25,7 @@ Texts = NDArray[Any]  # of dtype object, holding str
 TIE = 1e-9  # of a unit
 NOISE = 1e-14  # of a matrix's largest figure: a sum that cancels to less than this is 0
 _SAFE = 1e6  # units; above it, float64 does not resolve a TIE well enough and Decimal takes over
+_AT_ONCE = 2**14  # figures: what is made of them on the way to their digits stays near the processor
 MINUS_INFINITY = "-∞"
 _LEAST = 308  # decimals, of which float64 has no smaller unit: what it says of 1e-320 is noise
 _MOST_DECIMALS = 12  # of a product of carried figures; more are not written out
@@ -87,6 +88,14 @@ def _units(places: int) -> float:
 def rounded(values: Floats, places: int, ties: str = "half-up") -> Floats:
     """Each figure rounded to `places` decimals, as the float64 next to that decimal; ±inf stays as it is."""
     values = np.asarray(values, dtype=np.float64)
+    if values.size <= _AT_ONCE:
+        return _rounded(values, places, ties)
+    flat = values.ravel()
+    parts = [_rounded(flat[k : k + _AT_ONCE], places, ties) for k in range(0, flat.size, _AT_ONCE)]
+    return np.concatenate(parts).reshape(values.shape)
+
+
+def _rounded(values: Floats, places: int, ties: str) -> Floats:
     scale = _units(places)
     with np.errstate(over="ignore", invalid="ignore"):  # of ±inf, and of figures that go to Decimal
         size = np.abs(values) * scale
@@ -96,8 +105,8 @@ def rounded(values: Floats, places: int, ties: str = "half-up") -> Floats:
         if ties == "half-even":
             up &= (rest > 0.5 + TIE) | (floor % 2 == 1)
         result = np.copysign((floor + up) / scale, values) + 0.0  # + 0.0: never -0.0
-    large = ~(size <= _SAFE) & np.isfinite(values)
-    if large.any():
+    if not size.max(initial=0.0) <= _SAFE:
+        large = ~(size <= _SAFE) & np.isfinite(values)
         result[large] = [_rounded_decimal(value, places, ties) for value in values[large].tolist()]
     return result
 
@@ -146,7 +155,7 @@ def snapped(values: Floats, places: int) -> Floats:
 
 def decimals_of(texts: Texts) -> int:
     """How many decimals the figures have that are written so: 2 of 0.25, 20 of 1e-20."""
-    return max((_decimals(text) for text in texts.flat), default=0)
+    return max(map(_decimals, set(texts.ravel().tolist())), default=0)
 
 
 def _decimals(text: str) -> int:
@@ -308,7 +317,7 @@ def terms(values: Floats, exact: Flags, places: int, rule: Rule) -> Texts:
     for k in range(_MOST_DECIMALS if rule.carried else places):
         needed[(needed == k) & ~fits(values, k)] += 1
     texts = np.empty(values.shape, dtype=object)
-    for k in np.unique(needed).tolist():
+    for k in set(needed.ravel().tolist()):
         texts[needed == k] = digits(rounded(values[needed == k], k, rule.ties), k)
     return texts
 

@@ -50,7 +50,7 @@ THROUGH = "those of kind: feed-forward, but for x and tokens"
 OF_LAYER = ", ".join(attention.FROM_THE_LAYER)
 SECTIONS = [
     Section("Every file", problem.KEYS),
-    *(Section(f"kind: {name}", kind.keys) for name, kind in problem.KINDS.items()),
+    *(Section(f"kind: {name}", problem.kind_of(name).keys) for name in problem.HOMES),
     Section("heads, each of a list", heads.EACH),
     Section("memory", attention.MEMORY_KEYS),
     Section("scale, as a mapping", attention.SCALE_KEYS),
@@ -82,7 +82,7 @@ Switches take true, false, yes or no. An unknown key, or one that stands twice, 
 
 def pages() -> dict[str, str]:
     """Every man page, by file name."""
-    group: Any = get_command(app)
+    group: Any = get_command(app())
     commands: dict[str, Any] = group.commands
     found = {"attncalc.1": _page("attncalc", 1, "worked solutions of Transformer calculations", _main(group, commands))}
     for name, command in commands.items():

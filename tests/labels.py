@@ -1,7 +1,7 @@
 """Pages without labels that are numbers (ids that have no words): they would be counted among the figures."""
 
 import re
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import replace
 
 from attncalc.blocks import Grid
 
@@ -11,10 +11,9 @@ def without_numbers(page):
     if isinstance(page, Grid):
         sides = {side: getattr(page, side) for side in ("rows", "columns")}
         return replace(page, **{side: None for side, texts in sides.items() if texts and all(map(str.isdigit, texts))})
-    if isinstance(page, tuple) and type(page) is tuple:
-        return tuple(map(without_numbers, page))
-    if is_dataclass(page):
-        return replace(page, **{each.name: without_numbers(getattr(page, each.name)) for each in fields(page)})
+    if isinstance(page, tuple):
+        parts = map(without_numbers, page)
+        return tuple(parts) if type(page) is tuple else type(page)(*parts)
     return page
 
 

@@ -8,9 +8,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+from typer.main import get_command
 
+from attncalc import parse, rounding, solve
 from attncalc.cli import main
+from attncalc.cli.app import app
+from attncalc.layout import lay_out
 
 ROOT = Path(__file__).resolve().parent.parent
 ABC = ROOT / "problems" / "abc.yaml"
@@ -187,6 +192,15 @@ def test_detail() -> None:
     assert len(full) > len(matrices) > len(result)
 
 
+def test_no_digits_are_made_of_what_a_large_result_is_worked_from(monkeypatch: pytest.MonkeyPatch) -> None:
+    made, shown = [], rounding.shown
+    monkeypatch.setattr(rounding, "shown", lambda step, rule: made.append(step.id) or shown(step, rule))
+    rows = np.random.default_rng(1).normal(size=(40, 4)).round(2).tolist()
+    read = parse(json.dumps({"Q": rows, "K": rows, "V": rows, "mask": "causal"}).encode()).with_show(detail="result")
+    lay_out(solve(read), read.show, "en", kind=read.kind)
+    assert {"O"} <= set(made) <= {"O", "V"}
+
+
 def test_a_big_problem_is_shown_as_matrices_and_says_how_to_see_the_rest() -> None:
     rows = [[(i * j) % 3 for j in range(4)] for i in range(40)]
     text = json.dumps({"Q": rows, "K": rows, "V": rows}).encode()
@@ -288,13 +302,26 @@ def test_data_that_a_problem_reads_comes_with_it(
     assert {path.name for path in (tmp_path / "all").iterdir()} == {"small.yaml", "other.yaml", "small.npz"}
 
 
+@pytest.mark.parametrize("arguments", [["--help"], ["solve"], ["check", "--help"], ["--version", "new"]], ids=" ".join)
+def test_commands_that_are_not_called_are_listed_alike(arguments: list[str]) -> None:
+    every, some = (get_command(each).commands for each in (app(), app(arguments)))  # type: ignore[attr-defined]
+    assert list(some) == list(every)
+    for name in set(arguments) & set(every):
+        assert [each.name for each in some[name].params] == [each.name for each in every[name].params] != []
+    if arguments == ["--help"]:
+        assert [each.help for each in some.values()] == [each.help for each in every.values()]
+
+
 @pytest.mark.parametrize(
     ("call", "not_imported"),
     [
-        (["--version"], ["numpy", "yaml", "rich"]),
+        (["--version"], ["numpy", "yaml", "rich", "typer"]),
         (["--help"], ["numpy", "yaml", "rich"]),
         (["solve", "--help"], ["numpy", "yaml", "rich"]),
-        (["solve", str(ABC)], ["rich", "numpy.random"]),
+        (["solve", str(ABC)], [
+            "rich", "numpy.random", "numpy.ma", "attncalc.cli.check", "attncalc.problem.models",
+            "attncalc.problem.size", "attncalc.mechanisms.models", "attncalc.formats.terminal",
+        ]),
     ],
     ids=" ".join,
 )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -40,7 +39,7 @@ needs_pdftotext = pytest.mark.skipif(shutil.which("pdftotext") is None, reason="
 
 
 def of(*questions: Question) -> Sheet:
-    return replace(ONE, questions=questions)
+    return ONE._replace(questions=questions)
 
 
 def question(*blocks: object, marks: str = "", answer: tuple[object, ...] = ()) -> Question:
@@ -66,13 +65,13 @@ def test_a_sheet_and_its_key_compile_and_the_key_is_printed_only_where_it_is_ask
     name: str, tmp_path: Path
 ) -> None:
     sheet = SHEETS[name]
-    marked = tuple(replace(each, answer=(*each.answer, words("the very end"))) for each in sheet.questions)
-    without = printed(exam.render(replace(sheet, questions=marked)), tmp_path / "sheet")
-    with_key = printed(exam.render(replace(sheet, questions=marked), key=True), tmp_path / "key")
+    marked = tuple(each._replace(answer=(*each.answer, words("the very end"))) for each in sheet.questions)
+    without = printed(exam.render(sheet._replace(questions=marked)), tmp_path / "sheet")
+    with_key = printed(exam.render(sheet._replace(questions=marked), key=True), tmp_path / "key")
     assert "the very end" not in without and with_key.count("the very end") == len(marked)
     assert sheet.words.solution not in without and with_key.count(sheet.words.solution) == len(marked)
-    nothing = tuple(replace(each, answer=()) for each in sheet.questions)
-    assert without == printed(exam.render(replace(sheet, questions=nothing)), tmp_path / "nothing")
+    nothing = tuple(each._replace(answer=()) for each in sheet.questions)
+    assert without == printed(exam.render(sheet._replace(questions=nothing)), tmp_path / "nothing")
     for figures in (each.figures for question in sheet.questions for each in question.asked):
         assert all(text.replace("-", "−") in with_key or text in with_key for text in figures)
 
@@ -84,8 +83,8 @@ def test_hostile_labels_compile(tmp_path: Path) -> None:
     work = Work(tuple((words("w ", Token(label)), chain(named("A"), "=", figure("1"))) for label in LABELS))
     listed = Items(tuple(words(Token(label)) for label in LABELS))
     blocks = (Section(words(*map(Token, LABELS)), "a", (grid, work, listed)), words(*LABELS[:6]))
-    hostile = replace(
-        ONE, title=words("".join(LABELS[:6]), Token(r"\end{document}")), foot=words(*map(Token, LABELS)),
+    hostile = ONE._replace(
+        title=words("".join(LABELS[:6]), Token(r"\end{document}")), foot=words(*map(Token, LABELS)),
         questions=(Question(words(Token(r"\printanswers"), Token("%}")), blocks, blocks, "3"),),
     )  # fmt: skip
     for key in (False, True):
@@ -145,10 +144,10 @@ def test_a_line_at_the_head_says_how_the_key_is_printed(lang: str) -> None:
 
 
 def test_the_title_of_one_question_is_said_once() -> None:
-    asked = replace(question(), title=words("a title"))
-    assert exam.render(replace(of(asked), title=words("a title"))).count("a title") == 1
-    assert exam.render(replace(of(asked), title=words("another"))).count("a title") == 1
-    assert exam.render(replace(of(asked, asked), title=words("a title"))).count("a title") == 3
+    asked = question()._replace(title=words("a title"))
+    assert exam.render(of(asked)._replace(title=words("a title"))).count("a title") == 1
+    assert exam.render(of(asked)._replace(title=words("another"))).count("a title") == 1
+    assert exam.render(of(asked, asked)._replace(title=words("a title"))).count("a title") == 3
 
 
 def test_a_grid_is_boxes_with_nothing_in_them_and_room_is_a_box() -> None:

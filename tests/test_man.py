@@ -41,7 +41,7 @@ def tables() -> Iterator[tuple[str, Table]]:
 
 
 @pytest.mark.parametrize(("name", "table"), [
-    *tables(), *((f"kind: {name}", kind.keys) for name, kind in attncalc.problem.KINDS.items()),
+    *tables(), *((f"kind: {name}", attncalc.problem.kind_of(name).keys) for name in attncalc.problem.HOMES),
 ])  # fmt: skip
 def test_every_key_is_in_the_page_of_the_problem_file(name: str, table: Table) -> None:
     for key in table.keys:

@@ -18,17 +18,9 @@ from hypothesis import strategies as st
 
 from attncalc.draws import integers
 from attncalc.errors import AttncalcError, ProblemError, UsageError
-from attncalc.problem import (
-    Attention,
-    Mask,
-    Problem,
-    Softmax,
-    load,
-    mask_matrix_from_bytes,
-    matrix_from_bytes,
-    padding_vector,
-    parse,
-)
+from attncalc.problem import Attention, Mask, Problem, load, parse
+from attncalc.problem.softmax import Softmax
+from attncalc.problem.standalone import mask_matrix_from_bytes, matrix_from_bytes, padding_vector
 from attncalc.steps import Matrix
 
 I2 = "[[1, 0], [0, 1]]"

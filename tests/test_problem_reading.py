@@ -15,9 +15,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from attncalc.errors import ProblemError, UsageError
-from attncalc.problem import Problem, Scale, load, matrix_from_bytes, nodes, parse
+from attncalc.problem import Problem, Scale, load, nodes, parse
 from attncalc.problem.numbers import NotANumber, number
 from attncalc.problem.source import one_line, short
+from attncalc.problem.standalone import matrix_from_bytes
 from attncalc.rounding import Rule
 from attncalc.show import Show
 

@@ -428,3 +428,11 @@ def test_a_constant_is_bare_where_it_can_be():
     assert rounding.constant(2.0, 3, Rule()) == "2"
     assert rounding.constant(math.sqrt(2), 3, Rule()) == "1.414"
     assert rounding.constant(0.5, 3, Rule()) == "0.5"
+
+
+@pytest.mark.parametrize("ties", ["half-up", "half-even"])
+def test_many_figures_are_rounded_as_each_is(ties: str) -> None:
+    few = np.array([[0.0005, -0.0015, 2.675], [1e9 + 0.0005, -np.inf, -0.0004]])
+    many = np.tile(few, (20_000, 1))
+    assert many.size > 2**16
+    assert (rounding.rounded(many, 3, ties) == np.tile(rounding.rounded(few, 3, ties), (20_000, 1))).all()

@@ -1,19 +1,37 @@
-"""The command line: a module a command. The only place that prints or exits."""
+"""The command line: a module a command. The only place that prints or exits.
+
+A call is short, and what it takes is mostly its start, so `main` begins it so that little is done:
+
+- Python's collector of garbage looks at every object again and again while modules are imported, and once more at the
+  end; a process that is over in a moment has none, and that was a fifth of its time. From GARBAGE objects on there may
+  be some: many sheets.
+- `--version` needs nothing, so it is answered before anything is imported; NumPy, PyYAML and the rest of attncalc are
+  imported by the command that is called, which of the commands alone is told its options.
+- NumPy's BLAS starts a thread for each core, and a page has no use for them. A user's own setting stands.
+"""
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
-from contextlib import suppress
 
-from attncalc.errors import AttncalcError
+GARBAGE = 200_000
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs the call and gives its exit code: 0 done, 1 something marked is not right, 2 it can't be used."""
-    # NumPy's BLAS starts a thread for each core; a page has no use for them. A user's own setting stands.
+    gc.set_threshold(GARBAGE)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    arguments = sys.argv[1:] if arguments is None else arguments
+    try:
+        return _answered((sys.argv[1:] if arguments is None else arguments) or ["--help"])
+    finally:
+        gc.freeze()  # what is left is not looked at when Python ends
+
+
+def _answered(arguments: list[str]) -> int:
+    from attncalc.errors import AttncalcError
+
     try:
         return _run(arguments)
     except AttncalcError as error:
@@ -34,14 +52,19 @@ def main(arguments: list[str] | None = None) -> int:
 def _run(arguments: list[str]) -> int:
     if sys.stdout is None:
         raise OSError(9, os.strerror(9))
+    if arguments == ["--version"]:
+        from attncalc import __version__
+
+        print(f"attncalc {__version__}", flush=True)
+        return 0
     from typer.main import get_command
 
     from attncalc.cli.app import app
     from attncalc.cli.completion import prepare
 
-    prepare()
     try:
-        code = get_command(app).main(arguments or ["--help"], prog_name="attncalc", standalone_mode=False)
+        command = get_command(app(None if prepare() else arguments))
+        code = command.main(arguments, prog_name="attncalc", standalone_mode=False)
         sys.stdout.flush()
     except Exception as error:
         # Usage errors of typer's own click, known by what they offer, since that copy is private to typer.
@@ -60,6 +83,8 @@ def _usage(error: Exception) -> str:
 
 def _refused(line: str, code: int) -> int:
     """Says why, on one line: what does not print as itself, and what the terminal's encoding lacks, is escaped."""
+    from contextlib import suppress
+
     line = "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in line)
     encoding = getattr(sys.stderr, "encoding", None) or "ascii"
     with suppress(OSError):  # where there is nowhere to say it, the exit code does

@@ -2,31 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from importlib import import_module
 from typing import Annotated
 
 import typer
 
 from attncalc import __version__
 from attncalc.cli import completion
-from attncalc.cli.check import check
-from attncalc.cli.exercise import exercise
-from attncalc.cli.mask import mask
-from attncalc.cli.new import new
-from attncalc.cli.size import size
-from attncalc.cli.solve import solve
 
-app = typer.Typer(
-    help="Worked solutions of Transformer calculations, every figure on the page.",
-    add_completion=False,  # its own options guess the shell; ours are told it
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-)
-app.command()(solve)
-app.command()(check)
-app.command()(exercise)
-app.command()(mask)
-app.command()(size)
-app.command()(new)
+COMMANDS = ("solve", "check", "exercise", "mask", "size", "new")  # each a function in the module of its name
+
+
+def app(arguments: Sequence[str] | None = None) -> typer.Typer:
+    """All commands; or the one that these arguments call, with the others by name alone."""
+    made = typer.Typer(
+        help="Worked solutions of Transformer calculations, every figure on the page.",
+        add_completion=False,  # its own options guess the shell; ours are told it
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+    )
+    made.callback()(callback)
+    called = next((each for each in arguments or () if each in COMMANDS), None)
+    for name in COMMANDS:
+        if called in (None, name):
+            function: Callable[..., object] = getattr(import_module(f"attncalc.cli.{name}"), name)
+            made.command(name, help=function.__doc__)(_by_name if called is None and arguments else function)
+        else:
+            made.command(name)(_by_name)
+    return made
+
+
+def _by_name() -> None:
+    """A command that is listed, and not called."""
 
 
 def _version(context: typer.Context, asked: bool) -> None:
@@ -35,7 +43,6 @@ def _version(context: typer.Context, asked: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def callback(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")

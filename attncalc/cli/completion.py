@@ -13,12 +13,14 @@ Shell = Literal["bash", "zsh", "fish"]
 _ABOUT = {"prog_name": "attncalc", "complete_var": "_ATTNCALC_COMPLETE"}
 
 
-def prepare() -> None:
-    """Where a shell asks for completions, and not for a page, typer is made to answer."""
-    if _ABOUT["complete_var"] in os.environ:
+def prepare() -> bool:
+    """Where a shell asks for completions, and not for a page, typer is made to answer; whether it is so."""
+    asked = _ABOUT["complete_var"] in os.environ
+    if asked:
         from typer.completion import completion_init  # type: ignore[attr-defined]
 
         completion_init()
+    return asked
 
 
 def script(shell: Shell) -> str:

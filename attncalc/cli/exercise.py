@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from attncalc.cli.options import Lang, Maths, Output
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 FORMATS = ("markdown", "latex", "html", "moodle", "text", "json")
 

@@ -80,7 +80,8 @@ def mask(
 
 
 def _mask(causal: bool, window: int | None, padding: str | None, files: dict[str, str | None]) -> Mask:
-    from attncalc.problem import Mask, mask_matrix_from_bytes, padding_vector, read
+    from attncalc.problem import Mask, read
+    from attncalc.problem.standalone import mask_matrix_from_bytes, padding_vector
 
     def matrices(key: str) -> tuple[Matrix, ...]:
         path = files[key]
@@ -101,8 +102,9 @@ def _table(mask: Mask, size: int | None, tokens: str | None, files: dict[str, st
     import numpy as np
 
     from attncalc.errors import UsageError
-    from attncalc.problem import matrix_from_bytes, read
+    from attncalc.problem import read
     from attncalc.problem.mask_table import MaskTable
+    from attncalc.problem.standalone import matrix_from_bytes
 
     figures: dict[str, Matrix] = {}
     names = None if tokens is None else tuple(token.strip() for token in tokens.split(","))

@@ -5,12 +5,8 @@ from __future__ import annotations
 import errno
 import os
 import re
-import shlex
 import shutil
-import signal
-import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -139,6 +135,10 @@ def _rows(text: str, columns: int) -> int:
 
 def _paged(data: bytes) -> bool:
     """Shows a page in the user's pager, for as long as they like; whether there was one."""
+    import shlex
+    import signal
+    import subprocess
+
     command = shlex.split(os.environ.get("PAGER", "")) or ["less", "-R"]
     try:
         process = subprocess.Popen(command, stdin=subprocess.PIPE, env={"LESS": "-R", **os.environ})
@@ -155,6 +155,8 @@ def _paged(data: bytes) -> bool:
 
 def _replace(output: Path, pieces: Iterable[bytes]) -> None:
     """A new file beside the old one takes its place in one move."""
+    import tempfile
+
     target = output.resolve()
     if target.exists() and not os.access(target, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))

@@ -84,7 +84,7 @@ class _Source:
         """What each seed draws: for each matrix the first that is fit by itself."""
         found = {}
         for path, form in self.forms.items():
-            each = np.stack([form.candidates(seed, path, *self.shapes[path]) for seed in seeds], axis=-1)
+            each = form.candidates(seeds, path, *self.shapes[path])
             first = np.argmin(unfit(path, each), axis=0)
             found[path] = each[..., first, np.arange(len(seeds))]
         return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from attncalc.blocks import Grid
@@ -125,6 +126,7 @@ def _label(label: str, paint: Paint | None) -> str:
     return paint(visible(label), "token") if paint else visible(label)
 
 
+@lru_cache(maxsize=4)  # one that proves too wide for its line is set again in blocks
 def _columns(grid: Grid, paint: Paint | None) -> tuple[list[_Column], list[str]]:
     """The columns as text, and what stands below the matrix for headers that are too long."""
     headers, legend = column_headers(grid.columns)
@@ -133,10 +135,11 @@ def _columns(grid: Grid, paint: Paint | None) -> tuple[list[_Column], list[str]]
     count = grid.cells.shape[1] if grid.cells.ndim == 2 else 0
     columns = []
     for j in range(count):
-        cells = _aligned([str(cell) for cell in grid.cells[:, j]])
+        cells, width = _aligned(grid.cells[:, j].tolist())
         header = headers[j] if headers else ""
-        width = max([display_width(header), *map(display_width, cells)])
-        cells = [centred(cell, width) for cell in cells]
+        if display_width(header) > width:
+            width = display_width(header)
+            cells = [centred(cell, width) for cell in cells]
         columns.append(_Column(header, [paint(cell, grid.role) for cell in cells] if paint else cells, width))
     return columns, legend
 
@@ -155,13 +158,16 @@ def column_headers(labels: Sequence[str] | None) -> tuple[list[str], list[str]]:
     return headers, legend
 
 
-def _aligned(cells: list[str]) -> list[str]:
-    """Figures with their decimal points below one another: 0 under the 0 of 0.707."""
-    wholes = [cell.partition(".")[0] for cell in cells]
-    most = max(map(display_width, wholes), default=0)
-    shifted = [" " * (most - display_width(whole)) + cell for whole, cell in zip(wholes, cells, strict=True)]
+def _aligned(cells: list[str]) -> tuple[list[str], int]:
+    """Figures with their decimal points below one another, 0 under the 0 of 0.707, all of one width; and that."""
+    if "".join(cells).isascii() and len({cell[::-1].find(".") for cell in cells}) == 1:
+        width = max(map(len, cells))  # as many decimals each: nearly always in a large matrix, of a million cells
+        return [cell.rjust(width) for cell in cells], width
+    wholes = [display_width(cell.partition(".")[0]) for cell in cells]
+    most = max(wholes, default=0)
+    shifted = [" " * (most - whole) + cell for whole, cell in zip(wholes, cells, strict=True)]
     width = max(map(display_width, shifted), default=0)
-    return [padded(cell, width) for cell in shifted]
+    return [padded(cell, width) for cell in shifted], width
 
 
 def _block(columns: Sequence[_Column], rows: Sequence[str], count: int) -> Box:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from attncalc.blocks import Math
@@ -74,7 +73,7 @@ def folded(math: Math, width: int, column: int) -> Box:
     if display_width(whole) <= width:
         return Box.of(whole)
     if math.pattern.op == "spaced":
-        parts = [replace(math, pattern=part) for part in math.pattern.args]
+        parts = [math._replace(pattern=part) for part in math.pattern.args]
         top, *below = flow([folded(part, width - INDENT, column) for part in parts], width - INDENT, GAP)
         return stacked([top, *(box.indented(INDENT) for box in below)])
     head, *rest = _relations(math)
@@ -92,7 +91,7 @@ def _relations(math: Math) -> list[str]:
         if sign in RELATIONS and found[-1]:
             found.append("")
         found[-1] += set_off(sign, not found[-1]) if sign else ""
-        found[-1] += line(replace(math, pattern=part), TEXT) if part else ""
+        found[-1] += line(math._replace(pattern=part), TEXT) if part else ""
     return found
 
 

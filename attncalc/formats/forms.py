@@ -16,8 +16,7 @@ Kinds = Sequence[set[str]]  # what each argument of an operation is made of: its
 Write = Callable[[str], str]
 
 
-@dataclass(frozen=True)
-class Form:
+class Form(NamedTuple):
     """How an operation is set: `before`, its arguments with `between` them, `after`.
 
     Of the pairs, the first is for the first argument and the second for the others. An argument that binds less

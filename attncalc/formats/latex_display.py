@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from attncalc.blocks import Beside, Formula, Grid, Math
 from attncalc.formats.forms import RELATIONS, segments, set_off
@@ -66,7 +65,7 @@ def _side_by_side(formulas: Sequence[Formula]) -> str:
 def _lines_of(math: Math) -> list[str]:
     """The formula in lines with one "&" each, for the place that is aligned."""
     if math.pattern.op == "spaced":
-        first, *rest = (replace(math, pattern=part) for part in math.pattern.args)
+        first, *rest = (math._replace(pattern=part) for part in math.pattern.args)
         return [r" \qquad ".join([*_broken(first, once=True), *(line(part, LATEX) for part in rest)])]
     return _broken(math, once=not is_long(math))
 
@@ -81,7 +80,7 @@ def _broken(math: Math, once: bool) -> list[str]:
             lines.append("")
         mark = relation and (another or not marked)
         marked, before = marked or mark, sign
-        lines[-1] += _setting(sign, mark, at_start=i == 0) + (line(replace(math, pattern=part), LATEX) if part else "")
+        lines[-1] += _setting(sign, mark, at_start=i == 0) + (line(math._replace(pattern=part), LATEX) if part else "")
     if not marked:
         lines[0] = "& " + lines[0]
     # In brackets after a line's end LaTeX expects a distance.

@@ -146,7 +146,7 @@ def stretches(math: Math) -> tuple[list[Stretch], list[list[Stretch]]]:
 
 def _stretch(math: Math, segment: Segment) -> Stretch:
     part = segment.part
-    return Stretch(segment.sign, replace(math, pattern=part) if part else None, segment.sign in RELATIONS)
+    return Stretch(segment.sign, math._replace(pattern=part) if part else None, segment.sign in RELATIONS)
 
 
 def label(math: Math) -> str:
@@ -154,4 +154,4 @@ def label(math: Math) -> str:
     first = math.pattern.args[0] if math.pattern.op in {"spaced", "chain"} else math.pattern
     if isinstance(first, Expr) and first.op == "chain":
         first = first.args[0]
-    return "" if first.op in {"text", "slot"} else line(replace(math, pattern=first), TEXT)
+    return "" if first.op in {"text", "slot"} else line(math._replace(pattern=first), TEXT)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from attncalc.blocks import Beside, Grid, Math
 from attncalc.expr import Expr
@@ -90,7 +89,7 @@ def _before_matrices(math: Math) -> list[Math]:
     sign = next(holding, 0) - 1  # the one before the first part that holds a matrix
     if sign < 1 or pattern.args[sign].op != "text" or (sign == 1 and pattern.args[0].op in BARE):
         return [math]
-    return [replace(math, pattern=Expr("chain", *part)) for part in (pattern.args[:sign], pattern.args[sign:])]
+    return [math._replace(pattern=Expr("chain", *part)) for part in (pattern.args[:sign], pattern.args[sign:])]
 
 
 class Formulas:
@@ -131,7 +130,7 @@ class Formulas:
         """Where the first sign stands, below which the others go; where there is none, a bit further in."""
         pattern = math.pattern
         if pattern.op == "spaced":
-            return self.sign_column(replace(math, pattern=pattern.args[0]), broken)
+            return self.sign_column(math._replace(pattern=pattern.args[0]), broken)
         if pattern.op != "chain":
             return INDENT
         signs = (i for i, part in enumerate(pattern.args) if part.op == "text" and part.args[0] in RELATIONS)
@@ -140,7 +139,7 @@ class Formulas:
             return 0
         if first is None or broken:
             return INDENT
-        before = replace(math, pattern=Expr("chain", *pattern.args[:first]))
+        before = math._replace(pattern=Expr("chain", *pattern.args[:first]))
         return self.unbroken(before).width + 1
 
     def _rows(self, math: Math, width: int) -> list[Box]:
@@ -167,6 +166,6 @@ class Formulas:
         """The sign, the stretches of text and the matrices of one part of a chain, from left to right."""
         boxes = [Box.of(set_off(segment.sign, at_start))] if segment.sign else []
         if segment.part:
-            for piece in pieces(replace(math, pattern=segment.part), TEXT):
+            for piece in pieces(math._replace(pattern=segment.part), TEXT):
                 boxes.append(self.matrix(piece, width) if isinstance(piece, Grid) else Box.of(piece))
         return boxes

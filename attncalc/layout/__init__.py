@@ -133,5 +133,5 @@ def _numbered(blocks: Sequence[Block], above: str = "") -> Iterator[Block]:
         if isinstance(block, Section) and not block.minor and block.anchor != "conventions":
             n += 1
             number = f"{above}{n}"
-            block = replace(block, number=number, blocks=tuple(_numbered(block.blocks, f"{number}.")))
+            block = block._replace(number=number, blocks=tuple(_numbered(block.blocks, f"{number}.")))
         yield block

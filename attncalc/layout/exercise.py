@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
 
@@ -87,7 +87,7 @@ def lay_sheet(exercises: Sequence[Exercise], head: Head, lang: str, concepts: Se
     lines = [Prose((Token(text),)) for text in (head.course, head.date) if text]
     lines.append(say("sheet.name", blank=Blank(30)))
     foot = say("sheet.foot", variant=Token(head.variant), fingerprint=Token(head.fingerprint))
-    words = SheetWords(**{each.name: say.text(f"sheet.words.{each.name}") for each in fields(SheetWords)})
+    words = SheetWords(**{name: say.text(f"sheet.words.{name}") for name in SheetWords._fields})
     return Sheet(
         title, lang, tuple(lines), questions, foot if head.variant else Prose(()), say("sheet.key", title=title), words,
         say.text("colon"),

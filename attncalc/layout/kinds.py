@@ -191,14 +191,12 @@ def _contract(page: Page, step: Contract) -> list[Block]:
     head = [equation(step.symbol, step.formula), *([_score_law(step)] if look(step).work == "cells" else [])]
     shapes = compose("chain", compose("dot", page.shape(a), page.shape(b)), "=", page.shape(step))
     first = compose("spaced", *head, shapes)
+    if work == "none":
+        return [Formula((first, compose("chain", page.sign(step), page.grid(step, labelled=True))))]
     product = compose("dot", page.grid(a), page.grid(b))
     result = page.grid(step, labelled=work == "cells")
-    match work:
-        case "none":
-            return [Formula((first, compose("chain", page.sign(step), page.grid(step, labelled=True))))]
-        case "weighted sum":  # the product is written out, worked row by row, and only then whole
-            written_out = Formula((first, compose("chain", "=", product)))
-            return [written_out, *weighted_sum(page, step), page.matrix(step)]
+    if work == "weighted sum":  # the product is written out, worked row by row, and only then whole
+        return [Formula((first, compose("chain", "=", product))), *weighted_sum(page, step), page.matrix(step)]
     blocks: list[Block] = [Formula((first, compose("chain", "=", product, page.sign(step), result)))]
     if isinstance(b, Given) and _is_identity(b) and page.sign(step) == "=":
         remark = page.say("remarks.identity", weight=Math(b.symbol), product=equation(step.symbol, a.symbol))

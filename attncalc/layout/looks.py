@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from attncalc.blocks import Prose
 from attncalc.layout import masks, readings
@@ -11,8 +11,7 @@ from attncalc.layout.page import Page
 from attncalc.steps import Step
 
 
-@dataclass(frozen=True)
-class Look:
+class Look(NamedTuple):
     """`work`: its rows are worked out (`rows`), each cell (`cells`), each row as a sum of vectors (`weighted sum`), its
     one figure (`figure`), or nothing beyond its formula (`none`). `row` names its rows and `line` its line in a group
     that goes row by row, as keys of the wording: any step may be what such a group works on, and is said again there

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
@@ -24,11 +23,35 @@ BIG = 2_000  # figures that are worked out; a solution of more is shown as matri
 HUGE = 100_000  # and one of more as its result
 
 
-class Figures(NamedTuple):
-    """A step's figures as they are printed: text, and the same as float64."""
+class Figures:
+    """A step's figures as they are printed: text, and the same as float64; where `true`, "=" may be written. Each is
+    made when it is asked for: of what a large result is worked from, no text is shown."""
 
-    texts: Texts
-    values: Floats
+    def __init__(self, page: Page, step: Step) -> None:
+        self._page, self._step = page, step
+
+    @cached_property
+    def texts(self) -> Texts:
+        return rounding.shown(self._step, self._page.rule)
+
+    @cached_property
+    def values(self) -> Floats:
+        return rounding.printed(self._step, self._page.rule)
+
+    @cached_property
+    def unrounded(self) -> Floats:
+        """What they were before a carried solution rounded them."""
+        return self._step.unrounded
+
+    @cached_property
+    def true(self) -> Flags:
+        return self._page.true(self._step)
+
+    @cached_property
+    def decimals(self) -> int:
+        """The most that one of them has: all of its step, where one is no exact figure."""
+        step = self._step
+        return step.places if step.written is None and not step.exact.all() else rounding.decimals_of(self.texts)
 
 
 class Page:
@@ -40,8 +63,6 @@ class Page:
         self.solution, self.show, self.say, self.on_section = solution, show, say, on_section
         self.rule = show.rule
         self._figures: dict[Step, Figures] = {}
-        self._true: dict[Step, Flags] = {}
-        self._unrounded: dict[Step, Floats] = {}
         self._terms: dict[Step, Texts] = {}
         self._repeated: dict[Axis, Counter[str]] = {}
 
@@ -62,44 +83,31 @@ class Page:
     def figures(self, step: Step) -> Figures:
         found = self._figures.get(step)
         if found is None:
-            texts, values = rounding.shown(step, self.rule), rounding.printed(step, self.rule)
-            found = self._figures[step] = Figures(texts, values)
-        return found
-
-    def unrounded(self, step: Step) -> Floats:
-        """What the step's figures were before a carried solution rounded them."""
-        found = self._unrounded.get(step)
-        if found is None:
-            found = self._unrounded[step] = step.unrounded
+            found = self._figures[step] = Figures(self, step)
         return found
 
     def true(self, step: Step) -> Flags:
-        """Where "=" may be written: the printed operands give the printed figure as it stands, without rounding."""
-        found = self._true.get(step)
-        if found is None:
-            found = self._true[step] = self._given_by_operands(step, *self.figures(step))
-        return found
-
-    def _given_by_operands(self, step: Step, texts: Texts, values: Floats) -> Flags:
+        """Where the printed operands give the printed figure as it stands, without rounding."""
         if not step.operands:
             return np.ones(step.shape, dtype=bool)
-        operands = [self.figures(operand) for operand in step.operands]
+        own, operands = self.figures(step), [self.figures(operand) for operand in step.operands]
+        values = own.values
         given = step.recomputed([operand.values for operand in operands])
         with np.errstate(invalid="ignore"):  # -∞ less -∞
             off = np.where(given == values, 0.0, np.abs(given - values))
         near = off <= 1e-9 * np.maximum(1, np.abs(values))
         # e^x and √2 are no decimals, however near: nothing printed is equal to them.
         near &= step.exact_from([o.values for o in operands], [np.ones(o.values.shape, dtype=bool) for o in operands])
-        decimals = step.decimals_from([rounding.decimals_of(operand.texts) for operand in operands])
+        decimals = step.decimals_from([operand.decimals for operand in operands])
         if decimals is not None:
-            places = max(decimals, rounding.decimals_of(texts))
+            places = max(decimals, own.decimals)
             if places + _digits([values, *(operand.values for operand in operands)]) < 14:  # float64 tells them apart
                 return np.asarray(near & (off < 0.25 * 10.0**-places))
         for i, j in np.argwhere(near & np.isfinite(values)).tolist():
             pattern, cells = step.working(i, j)
             operands_ = [self.text(cell) for cell in cells]
             if all(np.isfinite(cell.value) for cell in cells):
-                near[i, j] = expr.rational(pattern, [*map(Fraction, operands_)]) == Fraction(texts[i, j])
+                near[i, j] = expr.rational(pattern, [*map(Fraction, operands_)]) == Fraction(own.texts[i, j])
         return near
 
     def text(self, cell: Cell) -> str:
@@ -153,7 +161,7 @@ class Page:
 
     def sign(self, step: Step, i: int | slice = slice(None), j: int | slice = slice(None)) -> str:
         """"=" where the printed line is true of the printed figures, else "≈"."""
-        return "=" if np.all(self.true(step)[i, j]) else "≈"
+        return "=" if np.all(self.figures(step).true[i, j]) else "≈"
 
     def grid(self, step: Step, *, labelled: bool = False) -> Math:
         """The matrix, written out."""

@@ -17,7 +17,8 @@ EQUAL = 1e-12  # of the largest: figures that differ by less are the same, as fa
 
 def scores(page: Page, step: Step) -> tuple[Prose, ...]:
     """C scores itself (3), then A (2), then B (1)."""
-    texts, values = page.figures(step)
+    figures = page.figures(step)
+    texts, values = figures.texts, figures.values
     sentences = []
     for i, row in enumerate(values):
         order = sorted(range(len(row)), key=lambda j: (-row[j], j))

@@ -73,7 +73,7 @@ def _needed(steps: Sequence[Step], i: int) -> set[Step]:
 
 
 def _line(page: Page, step: Step, i: int) -> Math:
-    if step.rows_sum_to_one and not page.unrounded(step)[i].any():
+    if step.rows_sum_to_one and not page.figures(step).unrounded[i].any():
         return page.row(step, i)  # 0/0 is no working; the remark says why the weights are 0
     if isinstance(step, Arrange):
         return page.row(step, i)
@@ -93,7 +93,7 @@ def _remarks(page: Page, step: Step, i: int) -> list[Prose]:
     """What a row of weights does not say by itself: who took the unit that was missing from 1, or that one is."""
     if not step.rows_sum_to_one or not step.operands:
         return []
-    if not page.unrounded(step)[i].any():
+    if not page.figures(step).unrounded[i].any():
         return [page.say("remarks.nothing_left", row=page.who(step.rows, i))]
     total, called = rounding.total(page.figures(step).texts[i]), page.say(look(step).called)
     if float(total) == 1:
@@ -105,7 +105,7 @@ def _remarks(page: Page, step: Step, i: int) -> list[Prose]:
 
 def _apportioned(page: Page, step: Step, i: int) -> Prose | None:
     """Which cells differ from what each would be, rounded alone."""
-    alone = rounding.rounded(page.unrounded(step)[i : i + 1], step.places, page.rule.ties)[0]
+    alone = rounding.rounded(page.figures(step).unrounded[i : i + 1], step.places, page.rule.ties)[0]
     changes = np.rint((page.figures(step).values[i] - alone) * 10**step.places)
     changed = [int(j) for j in np.nonzero(changes)[0]]
     if not changed:

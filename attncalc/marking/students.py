@@ -68,9 +68,11 @@ def _holds_answers(path: Path) -> bool:
 def papers_of(folder: Path) -> list[tuple[Path, Path]]:
     """The problems and answers in a folder, problem-ID.yaml with answers-ID.yaml beside it. Raises UsageError where one
     has not the other."""
-    found = [{_id_of(path): inside(folder, path) for path in sorted(folder.iterdir()) if path.suffix in YAML and _is(path, name)}
-             for name in ("problem", "answers")]  # fmt: skip
-    problems, answers = found
+    problems, answers = (
+        {path.stem.removeprefix(f"{name}-"): inside(folder, path) for path in sorted(folder.glob(f"{name}-*"))
+         if path.suffix in YAML}
+        for name in ("problem", "answers")
+    )  # fmt: skip
     for id in sorted(problems.keys() ^ answers.keys()):
         path, other = (problems[id], "answers") if id in problems else (answers[id], "problem")
         hint = f"put it there, or {path.name} elsewhere"
@@ -79,11 +81,3 @@ def papers_of(folder: Path) -> list[tuple[Path, Path]]:
         hint = "attncalc exercise --output-dir makes such a folder"
         raise UsageError(f"{one_line(str(folder))} has no answers-ID.yaml beside a problem-ID.yaml", hint)
     return [(problems[id], answers[id]) for id in problems]
-
-
-def _is(path: Path, name: str) -> bool:
-    return path.name.startswith(f"{name}-")
-
-
-def _id_of(path: Path) -> str:
-    return path.stem.partition("-")[2]

@@ -5,56 +5,38 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from importlib import import_module
 from typing import Any
 
 from attncalc.errors import ProblemError, StepError
-from attncalc.mechanisms.experts import experts_of_rows
-from attncalc.mechanisms.feed_forward import feed_forward_of_rows, gate_alone, residual_alone
-from attncalc.mechanisms.heads import attention
-from attncalc.mechanisms.loss import loss_alone
-from attncalc.mechanisms.mask_table import mask_table
-from attncalc.mechanisms.models import model
-from attncalc.mechanisms.norms import norm_of_rows
-from attncalc.mechanisms.output import output_alone
-from attncalc.mechanisms.positions import positions_alone
-from attncalc.mechanisms.rotary import rotary_of_rows
-from attncalc.mechanisms.size import sizes
-from attncalc.mechanisms.softmax import softmax_alone
 from attncalc.problem import Problem
-from attncalc.problem.model_size import size_of
-from attncalc.problem.size import Size
 from attncalc.problem.source import either
 from attncalc.sheet import MOST_FIGURES, Sheet
 from attncalc.show import Show
 from attncalc.solution import Solution
 from attncalc.steps import Step
 
-MECHANISMS: dict[str, Callable[[Sheet, Any, Show], Step]] = {
-    "attention": attention,
-    "softmax": softmax_alone,
-    "mask": mask_table,
-    "layer-norm": norm_of_rows,
-    "rms-norm": norm_of_rows,
-    "feed-forward": feed_forward_of_rows,
-    "positions": positions_alone,
-    "rotary": rotary_of_rows,
-    "gate": gate_alone,
-    "residual": residual_alone,
-    "encoder": model,
-    "decoder": model,
-    "encoder-decoder": model,
-    "experts": experts_of_rows,
-    "output": output_alone,
-    "loss": loss_alone,
-    "size": sizes,
+# The mechanism of each kind of problem, in the module that is imported for it.
+MECHANISMS = {
+    "attention": "heads.attention",
+    "softmax": "softmax.softmax_alone",
+    "mask": "mask_table.mask_table",
+    "layer-norm": "norms.norm_of_rows",
+    "rms-norm": "norms.norm_of_rows",
+    "feed-forward": "feed_forward.feed_forward_of_rows",
+    "positions": "positions.positions_alone",
+    "rotary": "rotary.rotary_of_rows",
+    "gate": "feed_forward.gate_alone",
+    "residual": "feed_forward.residual_alone",
+    "encoder": "models.model",
+    "decoder": "models.model",
+    "encoder-decoder": "models.model",
+    "experts": "experts.experts_of_rows",
+    "output": "output.output_alone",
+    "loss": "loss.loss_alone",
+    "size": "size.sizes",
 }
-# What a problem of each kind is in numbers, for `attncalc size`.
-SIZES: dict[str, Callable[[Any], Size]] = {
-    "size": lambda given: given,
-    "encoder": size_of,
-    "decoder": size_of,
-    "encoder-decoder": size_of,
-}
+WITH_A_SIZE = ("size", "encoder", "decoder", "encoder-decoder")  # kinds of which `attncalc size` can say how large
 # What steps may be called: `show.decimals` may name one that a solution has no need of.
 MOST_FOR_RESULT = 200_000_000  # figures where the result alone is asked for, as of 4,096 positions
 NAMES = frozenset({"H", "memory", "W_Q", "W_K", "W_V", "W_QKV", "b_Q", "b_K", "b_V", "b_QKV", "Q", "K", "V", "product",
@@ -75,6 +57,13 @@ NAMES = frozenset({"H", "memory", "W_Q", "W_K", "W_V", "W_QKV", "b_Q", "b_K", "b
                    *(f"{kept}.{part}" for kept in ("kept", "gates") for part in ("product", "row_sum"))})  # fmt: skip
 
 
+def mechanism(kind: str) -> Callable[[Sheet, Any, Show], Step]:
+    """What works a problem of this kind."""
+    module, _, name = MECHANISMS[kind].partition(".")
+    found: Callable[[Sheet, Any, Show], Step] = getattr(import_module(f"{__name__}.{module}"), name)
+    return found
+
+
 def solve(problem: Problem, on_step: Callable[[str], object] | None = None) -> Solution:
     """The worked solution; a carried one can give the exact one beside it. Raises ProblemError where it has none.
 
@@ -90,13 +79,15 @@ def solve(problem: Problem, on_step: Callable[[str], object] | None = None) -> S
 def sized(problem: Problem) -> Problem:
     """The problem of how large the model of a problem is. Raises ProblemError for a kind that has no model, and for a
     model whose size can't be said in numbers of layers that are all alike."""
-    if problem.kind not in SIZES:
+    if problem.kind not in WITH_A_SIZE:
         what = f"a problem of kind {problem.kind} says nothing of a model's size"
-        raise ProblemError(problem.name, 0, 0, "kind", what, f"give one of kind: {either(list(SIZES))}")
+        raise ProblemError(problem.name, 0, 0, "kind", what, f"give one of kind: {either(WITH_A_SIZE)}")
     if problem.kind == "size":
         return problem
+    from attncalc.problem.model_size import size_of
+
     try:
-        given = SIZES[problem.kind](problem.given)
+        given = size_of(problem.given)
     except StepError as error:
         raise _in_file(problem, error) from error
     return replace(problem, kind="size", given=given, show=Show())  # its own show is of the steps of the model
@@ -111,7 +102,7 @@ def _worked(problem: Problem, on_step: Callable[[str], object] | None) -> Soluti
     most = MOST_FOR_RESULT if problem.show.detail == "result" else MOST_FIGURES
     sheet = Sheet(problem.show.rule, on_step, most=most)
     try:
-        MECHANISMS[problem.kind](sheet, problem.given, problem.show)
+        mechanism(problem.kind)(sheet, problem.given, problem.show)
         if problem.drawn:
             sheet.convention("drawn", "example", matrices=problem.drawn)
     except StepError as error:

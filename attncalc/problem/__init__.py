@@ -5,47 +5,32 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import partial
+from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import yaml
 
 from attncalc.errors import UsageError
-from attncalc.problem import attention as _attention
 from attncalc.problem import drawing
-from attncalc.problem import experts as _experts
-from attncalc.problem import feed_forward as _feed_forward
-from attncalc.problem import loss as _loss
-from attncalc.problem import models as _models
-from attncalc.problem import norms as _norms
-from attncalc.problem import output as _output
-from attncalc.problem import positions as _positions
-from attncalc.problem import rotary as _rotary
-from attncalc.problem import size as _size
-from attncalc.problem import softmax as _softmax
 from attncalc.problem.attention import Attention, Scale
 from attncalc.problem.decoding import decode
-from attncalc.problem.emit import text_of
 from attncalc.problem.forms import Random
 from attncalc.problem.heads import Head
 from attncalc.problem.masks import Mask
 from attncalc.problem.nodes import MapNode, Node, compose, is_empty
 from attncalc.problem.readers import anything, choice, scalar, text
-from attncalc.problem.rows import ROWS
-from attncalc.problem.schema import Key, Reading, Table, nearest
+from attncalc.problem.schema import Key, Kind, Table, nearest
 from attncalc.problem.show import show
-from attncalc.problem.softmax import Softmax
 from attncalc.problem.source import Source, either, one_line, short
-from attncalc.problem.standalone import mask_matrix_from_bytes, matrix_from_bytes, padding_vector
 from attncalc.show import Show
 from attncalc.steps import Matrix
 
 __all__ = [
-    "Attention", "Head", "Mask", "Problem", "Scale", "Show", "Softmax", "Template", "load", "load_template",
-    "mask_matrix_from_bytes", "matrix_from_bytes", "padding_vector", "parse", "read", "template",
+    "Attention", "Head", "Mask", "Problem", "Scale", "Show", "Template", "load", "load_template", "parse", "read",
+    "template",
 ]  # fmt: skip
 
 LARGEST = 50_000_000  # bytes of a file that is read; a device may have no end
@@ -69,57 +54,48 @@ class Problem:
         return replace(self, show=self.show.changed(**changes))
 
 
-class Kind(NamedTuple):
-    """One kind of problem: its keys, and what makes a checked dataclass of their values."""
+# Where each kind is: the module is imported for a problem of that kind.
+HOMES = {
+    "attention": "attention", "softmax": "softmax", "layer-norm": "norms", "rms-norm": "norms",
+    "feed-forward": "feed_forward", "gate": "feed_forward", "residual": "feed_forward", "positions": "positions",
+    "rotary": "rotary", "encoder": "models", "decoder": "models", "encoder-decoder": "models", "experts": "experts",
+    "output": "output", "loss": "loss", "size": "size",
+}  # fmt: skip
 
-    keys: Table
-    build: Callable[[Source, Reading], Any]
 
-
-KINDS = {
-    "attention": Kind(_attention.KEYS, _attention.attention),
-    "softmax": Kind(_softmax.KEYS, _softmax.softmax),
-    "layer-norm": Kind(ROWS + _norms.LAYER_NORM, partial(_norms.norm_of_rows, "layer-norm")),
-    "rms-norm": Kind(ROWS + _norms.RMS_NORM, partial(_norms.norm_of_rows, "rms-norm")),
-    "feed-forward": Kind(ROWS + _feed_forward.FEED_FORWARD, _feed_forward.feed_forward_of_rows),
-    "gate": Kind(_feed_forward.GATE, partial(_feed_forward.pair, "value", "gate")),
-    "residual": Kind(_feed_forward.RESIDUAL, partial(_feed_forward.pair, "x", "f")),
-    "positions": Kind(_positions.ALONE, _positions.positions),
-    "rotary": Kind(ROWS + _rotary.KEYS, _rotary.rotary_of_rows),
-    "encoder": Kind(_models.ENCODER, _models.encoder),
-    "decoder": Kind(_models.DECODER, _models.decoder),
-    "encoder-decoder": Kind(_models.ENCODER_DECODER, _models.encoder_decoder),
-    "experts": Kind(ROWS + _experts.EXPERTS, _experts.experts_of_rows),
-    "output": Kind(_output.KEYS, _output.output),
-    "loss": Kind(_loss.KEYS, _loss.loss),
-    "size": Kind(_size.KEYS, _size.size),
-}
+def kind_of(name: str) -> Kind:
+    """The kind of this name."""
+    problems: dict[str, Kind] = import_module(f"{__name__}.{HOMES[name]}").PROBLEMS
+    return problems[name]
 
 
 def _kind(source: Source, node: Node, path: str) -> str:
     name = scalar(source, node, path, "a kind")
-    if name not in KINDS:
-        hint = nearest(name, list(KINDS)) or f"give {either(list(KINDS))}"
+    if name not in HOMES:
+        hint = nearest(name, list(HOMES)) or f"give {either(list(HOMES))}"
         raise source.error(node, path, f"unknown kind {short(name)}", hint)
     return name
 
-
-_OWNERS: dict[str, list[str]] = {}
-for _name, _of_kind in KINDS.items():
-    for _key in _of_kind.keys.keys:
-        _OWNERS.setdefault(_key.name, []).append(_name)
 
 KEYS = Table(
     (
         Key("title", text, None, "the heading of the page"),
         Key("lang", choice("en", "zh"), None, "the language of the page"),
-        Key("kind", _kind, "attention", f"the kind of problem: {', '.join(KINDS)}"),
+        Key("kind", _kind, "attention", f"the kind of problem: {', '.join(HOMES)}"),
         Key("show", show, Show(), "how figures are rounded and what is shown"),
         Key("published", anything, None, "figures printed elsewhere, by step id, for marking"),
         Key("draw", anything, None, "which matrices are drawn for exercises: {W_Q: {of: integers, from: -2, to: 2}}"),
-    ),
-    elsewhere={key: f"kind: {either(kinds)}" for key, kinds in _OWNERS.items()},
+    )
 )
+
+
+def _of_other_kinds() -> Table:
+    """No keys, but where those of every kind are: for a file that gives some to another kind."""
+    owners: dict[str, list[str]] = {}
+    for name in HOMES:
+        for key in kind_of(name).keys.keys:
+            owners.setdefault(key.name, []).append(name)
+    return Table((), {key: f"kind: {either(kinds)}" for key, kinds in owners.items()})
 
 
 def load(path: str | os.PathLike[str]) -> Problem:
@@ -182,6 +158,8 @@ class Template:
             assert matrix.written is not None
             root = drawing.placed(self.source, root, path, drawing.rows_of(matrix.written))
         assert isinstance(root, MapNode)
+        from attncalc.problem.emit import text_of
+
         return text_of(root, leave_out=drawing.OWN)
 
     def parse(self, text: str, name: str) -> Problem:
@@ -214,10 +192,14 @@ def _tree(data: bytes, name: str, folder: Path | None) -> tuple[Source, Node]:
 
 
 def _built(source: Source, root: Node) -> Problem:
-    kind = _kind_of(source, root)
-    said = (KINDS[kind].keys + KEYS).read(source, root)
-    given = KINDS[kind].build(source, said)
-    return Problem(source.name, said["title"], said["lang"], kind, said["show"], given, said["published"])
+    name = _kind_of(source, root)
+    kind = kind_of(name)
+    table = kind.keys + KEYS
+    if isinstance(root, MapNode) and not {key.name for key in table.keys}.issuperset(root.entries):
+        table += _of_other_kinds()
+    said = table.read(source, root)
+    given = kind.build(source, said)
+    return Problem(source.name, said["title"], said["lang"], name, said["show"], given, said["published"])
 
 
 def _count_from(root: Node) -> int:

@@ -15,7 +15,7 @@ from attncalc.problem.nodes import MapNode, Node
 from attncalc.problem.positions import Position, position
 from attncalc.problem.readers import choice, labels, none_of, positive, scalar, whole
 from attncalc.problem.rotary import Rotary
-from attncalc.problem.schema import Key, Reading, Table, nested
+from attncalc.problem.schema import Key, Kind, Reading, Table, nested
 from attncalc.problem.sizes import Sizes
 from attncalc.problem.source import Source
 from attncalc.problem.starts import WORDS, Start, find_start, start_in_layer
@@ -230,3 +230,6 @@ def _per_head(counts: Heads, found: dict[str, Matrix]) -> tuple[Head, ...]:
         Head(**{name: found[f"heads[{number}].{name}"] for name in head})
         for number, (_, head) in enumerate(counts.each, start=1)
     )
+
+
+PROBLEMS = {"attention": Kind(KEYS, attention)}

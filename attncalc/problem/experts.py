@@ -10,8 +10,8 @@ from attncalc.problem.feed_forward import FEED_FORWARD, FeedForward
 from attncalc.problem.matrices import matrix
 from attncalc.problem.nodes import ListNode, Node
 from attncalc.problem.readers import anything, choice, switch, whole
-from attncalc.problem.rows import fitted, needed, operands
-from attncalc.problem.schema import Key, Reading, Table
+from attncalc.problem.rows import ROWS, fitted, needed, operands
+from attncalc.problem.schema import Key, Kind, Reading, Table
 from attncalc.problem.sizes import Operand, Sizes
 from attncalc.problem.source import Source, counted
 from attncalc.steps import Matrix
@@ -112,3 +112,6 @@ def experts_of_rows(source: Source, said: Reading) -> ExpertsOfRows:
     given = [*operands(said, {"x": ("n", "d")}), *matrices_of(source, said)]
     sizes = fitted(source, said, given, labels=(("tokens", "n"),), defaults=(("d_out", "d"),))
     return ExpertsOfRows(given[0].matrix, said["tokens"], experts(source, said, given, sizes))
+
+
+PROBLEMS = {"experts": Kind(ROWS + EXPERTS, experts_of_rows)}

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 from attncalc.problem.matrices import matrix, row_vector
 from attncalc.problem.readers import choice, labels
-from attncalc.problem.rows import Axes, fitted, needed, operands
-from attncalc.problem.schema import Key, Reading, Table
+from attncalc.problem.rows import ROWS, Axes, fitted, needed, operands
+from attncalc.problem.schema import Key, Kind, Reading, Table
 from attncalc.problem.source import Source
 from attncalc.steps import Matrix
 
@@ -127,3 +128,10 @@ def pair(first: str, second: str, source: Source, said: Reading) -> Pair:
     given = operands(said, {first: ("n", "d"), second: ("n", "d")})
     fitted(source, said, given, labels=(("tokens", "n"),))
     return Pair(given[0].matrix, given[1].matrix, said["tokens"])
+
+
+PROBLEMS = {
+    "feed-forward": Kind(ROWS + FEED_FORWARD, feed_forward_of_rows),
+    "gate": Kind(GATE, partial(pair, "value", "gate")),
+    "residual": Kind(RESIDUAL, partial(pair, "x", "f")),
+}

@@ -5,6 +5,7 @@ A form becomes a Matrix once its size is known from what it must fit: sizes.py.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -72,15 +73,19 @@ class Random:
         low, high = self.bounds(rows, columns)
         return int(((high - low) * KINDS[self.of] + 1) ** (rows * columns))
 
-    def candidates(self, seed: str, name: str, rows: int, columns: int, count: int = CANDIDATES) -> Floats:
-        """What a seed gives the matrix of this name, n × m × count: each may do, and the first that does is taken."""
+    def candidates(
+        self, seeds: Sequence[str], name: str, rows: int, columns: int, count: int = CANDIDATES
+    ) -> Floats:  # fmt: skip
+        """What seeds give the matrix of this name, n × m × count × seeds: each of a seed's may do, and the first that
+        does is taken."""
         parts = KINDS[self.of]
         low, high = self.bounds(rows, columns)
-        drawn = draws.integers(seed, name, low * parts, high * parts, count * rows * columns)
-        return np.moveaxis(np.array(drawn, dtype=np.float64).reshape(count, rows, columns), 0, -1) / parts
+        drawn = [draws.integers(seed, name, low * parts, high * parts, count * rows * columns) for seed in seeds]
+        each = np.array(drawn, dtype=np.float64).reshape(len(seeds), count, rows, columns).transpose(2, 3, 1, 0)
+        return np.ascontiguousarray(each) / parts
 
     def matrix(self, name: str, rows: int, columns: int) -> Matrix:
-        each = self.candidates(self.seed, name, rows, columns, CANDIDATES if self.fit else 1)
+        each = self.candidates([self.seed], name, rows, columns, CANDIDATES if self.fit else 1)[..., 0]
         figures = each[..., np.argmin(unfit(name, each))] if self.fit else each[..., 0]
         return replace(as_written(figures), drawn=name)
 

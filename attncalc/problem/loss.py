@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from attncalc.problem.matrices import matrix, probabilities
 from attncalc.problem.readers import anything, choice, labels
 from attncalc.problem.rows import fitted, operands
-from attncalc.problem.schema import Key, Reading, Table
+from attncalc.problem.schema import Key, Kind, Reading, Table
 from attncalc.problem.sizes import Sizes
 from attncalc.problem.source import Source, counted
 from attncalc.problem.words import ids_of
@@ -80,3 +80,6 @@ def _check_count(source: Source, said: Reading, count: int, sizes: Sizes) -> Non
     if count != sizes["n"]:
         what = f"{counted(count, 'target')}, but {sizes.origin('n').shown}"
         raise source.error(said.at("targets"), "targets", what, "give one for each row")
+
+
+PROBLEMS = {"loss": Kind(KEYS, loss)}

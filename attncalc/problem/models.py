@@ -21,7 +21,7 @@ from attncalc.problem.positions import Position, position
 from attncalc.problem.readers import labels, none_of, scalar
 from attncalc.problem.rotary import Rotary
 from attncalc.problem.rows import fitted, needed, operands
-from attncalc.problem.schema import Key, Reading, Table, nested
+from attncalc.problem.schema import Key, Kind, Reading, Table, nested
 from attncalc.problem.sizes import Fact, Operand, Sizes
 from attncalc.problem.source import Source, counted
 from attncalc.problem.words import ids_of
@@ -267,3 +267,10 @@ class _Stack:
             what = f"{counted(len(ids), 'target')}, but {self.facts['n'].shown}"
             raise source.error(node, "targets", what, "give one for each row: the word that comes next")
         return ids
+
+
+PROBLEMS = {
+    "encoder": Kind(ENCODER, encoder),
+    "decoder": Kind(DECODER, decoder),
+    "encoder-decoder": Kind(ENCODER_DECODER, encoder_decoder),
+}

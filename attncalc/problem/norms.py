@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 from attncalc.problem.matrices import row_vector
 from attncalc.problem.nodes import Node
 from attncalc.problem.readers import choice, figure
-from attncalc.problem.rows import Axes, fitted, needed, operands
-from attncalc.problem.schema import Key, Reading, Table
+from attncalc.problem.rows import ROWS, Axes, fitted, needed, operands
+from attncalc.problem.schema import Key, Kind, Reading, Table
 from attncalc.problem.source import Source, short
 from attncalc.steps import Matrix
 
@@ -78,3 +79,9 @@ def norm(kind: str, said: Reading, gain: Matrix | None, bias: Matrix | None) -> 
     """The Norm of what was said, with its matrices."""
     variance = said["variance"] if kind == "layer-norm" else "biased"
     return Norm(kind, said["eps"], said["eps_in"], variance, gain, bias)
+
+
+PROBLEMS = {
+    "layer-norm": Kind(ROWS + LAYER_NORM, partial(norm_of_rows, "layer-norm")),
+    "rms-norm": Kind(ROWS + RMS_NORM, partial(norm_of_rows, "rms-norm")),
+}

@@ -8,7 +8,7 @@ from attncalc.problem.matrices import matrix, probabilities, row_vector
 from attncalc.problem.nodes import Node
 from attncalc.problem.readers import anything, figure, labels, positive, switch, whole
 from attncalc.problem.rows import Axes, fitted, operands
-from attncalc.problem.schema import Key, Reading, Table
+from attncalc.problem.schema import Key, Kind, Reading, Table
 from attncalc.problem.sizes import Fact
 from attncalc.problem.source import Source, short
 from attncalc.steps import Matrix
@@ -127,3 +127,6 @@ def output_of_model(
     choice = Choice(top_k, said["top_p"], said["renormalise"])
     matrices = {operand.name: operand.matrix for operand in given}
     return Output(None, words, said["temperature"], choice, sizes["vocabulary"], **matrices)
+
+
+PROBLEMS = {"output": Kind(KEYS, output)}

@@ -13,7 +13,7 @@ from attncalc.problem.nodes import MapNode, Node
 from attncalc.problem.readers import choice, labels, none_of, positive, scalar, whole
 from attncalc.problem.rotary import BASE, Rotary
 from attncalc.problem.rows import fitted, operands
-from attncalc.problem.schema import Key, Reading, Table
+from attncalc.problem.schema import Key, Kind, Reading, Table
 from attncalc.problem.sizes import Fact, Mismatch, Operand, Sizes
 from attncalc.problem.source import Source, counted
 from attncalc.steps import Matrix
@@ -149,3 +149,6 @@ def positions(source: Source, said: Reading) -> Positions:
         raise source.error(said.at("length"), "length", what, f"at most {MOST_DRAWN} figures")
     x = given[0].matrix if given else None
     return Positions(length, width, Sinusoidal(said["base"], said["columns"]), x, said["tokens"])
+
+
+PROBLEMS = {"positions": Kind(ALONE, positions)}

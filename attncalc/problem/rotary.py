@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from attncalc.problem.matrices import matrix, row_vector
 from attncalc.problem.nodes import ListNode, Node
 from attncalc.problem.readers import choice, positive, switch, whole
-from attncalc.problem.rows import fitted, needed, operands
-from attncalc.problem.schema import Key, Reading, Table
+from attncalc.problem.rows import ROWS, fitted, needed, operands
+from attncalc.problem.schema import Key, Kind, Reading, Table
 from attncalc.problem.source import Source, counted
 from attncalc.steps import Matrix
 
@@ -152,3 +152,6 @@ def rotary_of_rows(source: Source, said: Reading) -> RotaryOfRows:
     shown = f"x has {given[0].shown(1)}"
     found = check(source, asked, sizes["d"], sizes["n"], shown=shown, node=said.at("x"), said=said)
     return RotaryOfRows(given[0].matrix, said["tokens"], found)
+
+
+PROBLEMS = {"rotary": Kind(ROWS + KEYS, rotary_of_rows)}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import yaml
 
@@ -19,8 +19,7 @@ from attncalc.problem.source import Source, look_alike, short
 Reader: TypeAlias = Callable[[Source, Node, str], Any]
 
 
-@dataclass(frozen=True)
-class Key:
+class Key(NamedTuple):
     """One key: its reader, its value where it isn't given, and one line on what it means."""
 
     name: str
@@ -87,6 +86,13 @@ class Table:
         if isinstance(node, yaml.ScalarEvent):
             hint = _spelling(node.value) or hint
         return source.error(node, path, "expected a mapping" if path else "expected a mapping at top level", hint)
+
+
+class Kind(NamedTuple):
+    """One kind of problem: its keys, and what makes a checked dataclass of their values."""
+
+    keys: Table
+    build: Callable[[Source, Reading], Any]
 
 
 def nested(table: Table) -> Reader:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from attncalc.problem.feed_forward import ACTIVATIONS
 from attncalc.problem.nodes import Node
 from attncalc.problem.readers import SWITCHES, choice, none_of, scalar, switch, whole
-from attncalc.problem.schema import Key, Reading, Table
+from attncalc.problem.schema import Key, Kind, Reading, Table
 from attncalc.problem.source import Source, counted, either
 
 SKELETONS = ("decoder", "encoder", "encoder-decoder")
@@ -193,3 +193,6 @@ def _check_division(source: Source, said: Reading) -> None:
     if experts and said["top_k"] and said["top_k"] > experts:
         what = f"{said['top_k']} of {counted(experts, 'expert')}"
         raise source.error(said.at("top_k"), "top_k", what, f"give at most {experts}")
+
+
+PROBLEMS = {"size": Kind(KEYS, size)}

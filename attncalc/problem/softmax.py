@@ -10,7 +10,7 @@ from attncalc.problem.masks import Asked, Mask, mask
 from attncalc.problem.matrices import matrix
 from attncalc.problem.readers import choice, labels, positive
 from attncalc.problem.rows import fitted, needed, operands
-from attncalc.problem.schema import Key, Reading, Table
+from attncalc.problem.schema import Key, Kind, Reading, Table
 from attncalc.problem.sizes import Operand
 from attncalc.problem.source import Source
 from attncalc.steps import Matrix
@@ -50,3 +50,6 @@ def softmax(source: Source, said: Reading) -> Softmax:
     visible = masks.check(source, said["mask"], said["padding"], sizes)
     x = given[0].matrix
     return Softmax(x, said["temperature"], visible, said["vocabulary"], said["tokens"], said["masked_row"])
+
+
+PROBLEMS = {"softmax": Kind(KEYS, softmax)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -188,7 +189,6 @@ class Step:
         ]
 
     def _cell(self, number: int) -> Cell:
-        for start, operand in zip(self._starts, self.operands, strict=False):
-            if number < start + operand.values.size:
-                return Cell(operand, *divmod(number - start, operand.shape[1]))
-        raise IndexError(number)
+        k = bisect_right(self._starts, number) - 1  # a page of many figures asks for as many cells
+        operand = self.operands[k]
+        return Cell(operand, *divmod(number - self._starts[k], operand.values.shape[1]))

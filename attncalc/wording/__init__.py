@@ -6,9 +6,9 @@ A template names its parts in braces: "weight {share} on {token}". Parts are tex
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from attncalc.blocks import Inline, Math, Prose
 from attncalc.errors import UsageError
@@ -71,19 +71,26 @@ def languages() -> list[str]:
 
 @cache
 def _templates(lang: str) -> dict[str, str]:
-    import yaml
-
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     known = languages()
     if lang not in known:
         raise UsageError(f"there is no language {lang!r}", f"choose --lang {' or '.join(known)}")
     text = Path(__file__).with_name(f"{lang}.yaml").read_text(encoding="utf-8")
-    return dict(_flat("", yaml.load(text, Loader=loader)))
+    return dict(_flat(text))
 
 
-def _flat(prefix: str, tree: Any) -> Any:
-    for key, value in tree.items():
-        if isinstance(value, dict):
-            yield from _flat(f"{prefix}{key}.", value)
-        else:
-            yield f"{prefix}{key}", value
+def _flat(text: str) -> Iterator[tuple[str, str]]:
+    """The texts of nested mappings by their keys, `scores.row`; from the events of YAML, as every page waits for it."""
+    import yaml
+
+    path: list[str] = []
+    key = ""
+    for event in yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+        if isinstance(event, yaml.ScalarEvent):
+            if key:
+                yield ".".join([*path, key]), event.value
+            key = "" if key else event.value
+        elif isinstance(event, yaml.MappingStartEvent) and key:
+            path.append(key)
+            key = ""
+        elif isinstance(event, yaml.MappingEndEvent) and path:
+            path.pop()
