@@ -99,6 +99,8 @@ def write_pieces(pieces: Iterable[str], output: Path | None) -> None:
     if output is not None:
         save(map(_encoded, pieces), output)
         return
+    import tempfile
+
     with tempfile.TemporaryFile() as waiting:
         try:
             waiting.writelines(map(_encoded, pieces))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from itertools import repeat
@@ -124,7 +124,7 @@ def _worth(questions: Sequence[Question], worth: Sequence[Fraction]) -> Sequence
         raise UsageError(what, "leave some out: the last one is for all that are left")
     if not worth:
         return questions
-    return [replace(each, marks=fraction(worth[min(k, len(worth) - 1)])) for k, each in enumerate(questions)]
+    return [each._replace(marks=fraction(worth[min(k, len(worth) - 1)])) for k, each in enumerate(questions)]
 
 
 def page(one: Made, form: Form, *, key: bool) -> str:
