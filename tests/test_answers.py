@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from attncalc import mark
 from attncalc.errors import AttncalcError, ProblemError, UsageError
-from attncalc.marking.answers import answers_of, published, read_answers, template
+from attncalc.marking.answers import answers_of, published, read_answers
 from attncalc.marking.students import class_of, student_of
+from attncalc.marking.template import template
 from attncalc.marking.written import written
 from attncalc.mechanisms import solve
 from attncalc.problem import load, parse

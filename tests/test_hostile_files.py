@@ -16,7 +16,7 @@ from attncalc import load, mechanisms
 from attncalc.cli import main
 from attncalc.errors import ProblemError
 from attncalc.formats.spreadsheet import to_csv
-from attncalc.marking.answers import template
+from attncalc.marking.template import template
 from attncalc.problem import parse
 
 ROOT = Path(__file__).resolve().parent.parent

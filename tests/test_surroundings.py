@@ -14,7 +14,7 @@ from test_terminal import on_a_terminal
 
 from attncalc import load, mechanisms
 from attncalc.cli import main
-from attncalc.marking.answers import template
+from attncalc.marking.template import template
 
 ROOT = Path(__file__).resolve().parent.parent
 ABC, SIZE, LOVE = (str(ROOT / "problems" / f"{name}.yaml") for name in ("abc", "size-gqa", "i-love-you"))

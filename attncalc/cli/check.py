@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 import typer
 
 from attncalc.cli.options import Lang, Maths, Output, Pager
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
     from fractions import Fraction
 
     from attncalc.cli.output import Screen
@@ -64,10 +64,7 @@ def check(
     pager: Pager = False,
 ) -> int:  # fmt: skip
     """Mark written figures: which are right, which follow from an earlier slip, and where the first slip is."""
-    from attncalc import mechanisms
-    from attncalc import problem as problems
     from attncalc.cli.output import language, screen, write
-    from attncalc.marking import answers as reading
     from attncalc.marking import mark_answers
     from attncalc.marking.marks import scores
 
@@ -78,23 +75,28 @@ def check(
     if of_folder:
         _refuse_with_folder(template, answers, step)
         papers = _folder(Path(problem), decimal_comma)
+    elif template:
+        write(_template(problem, step or [], lang, on), output)
+        return 0
     else:
-        read = problems.load(problem)
-        solution = mechanisms.solve(read)
-        if template:
-            write(reading.template(solution, only=step or (), lang=language(lang, read, on)), output)
-            return 0
-        handed_in = _answers(read, solution, answers or [], step or [], decimal_comma)
-        papers = [(read, solution, each) for each in handed_in]
+        papers = _papers(problem, answers or [], step or [], decimal_comma)
     marked = []
-    for read, solution, each in papers:
-        marking = mark_answers(read, solution, each, printed=not answers and not of_folder)
-        marked.append((marking, scores(marking, _worth(marks, solution), follow_through or "full")))
+    for paper in papers:
+        marking = mark_answers(paper.problem, paper.solution, paper.answers, printed=not (answers or of_folder))
+        marked.append((marking, scores(marking, _worth(marks, paper.solution), follow_through or "full")))
     of_class = of_folder or len(answers or []) > 1 or any(Path(each).is_dir() for each in answers or [])
-    read = papers[0][0]
+    read = papers[0].problem
     page = _page(read, marked, asked, language(lang, read, on), of_class, on, math)
     write(page, output, on if pager else None)
     return 0 if all(marking.is_right for marking, _ in marked) else 1
+
+
+class _Paper(NamedTuple):
+    """What somebody handed in, and the problem that it answers."""
+
+    problem: Problem
+    solution: Solution
+    answers: Answers
 
 
 def _refuse_with_folder(template: bool, answers: list[str] | None, step: list[str] | None) -> None:
@@ -105,19 +107,22 @@ def _refuse_with_folder(template: bool, answers: list[str] | None, step: list[st
         raise UsageError(what, "leave out --template, --step and ANSWERS, or name one problem")
 
 
-def _folder(folder: Path, decimal_comma: bool) -> list[tuple[Problem, Solution, Answers]]:
-    """The papers of a class of which each has a problem of its own."""
+def _template(problem: str, steps: list[str], lang: str | None, on: Screen) -> str:
     from attncalc import mechanisms
     from attncalc import problem as problems
+    from attncalc.cli.output import language
+    from attncalc.marking.template import template
+
+    read = problems.load(problem)
+    return template(mechanisms.solve(read), only=steps, lang=language(lang, read, on))
+
+
+def _folder(folder: Path, decimal_comma: bool) -> list[_Paper]:
+    """The papers of a class of which each has a problem of its own."""
     from attncalc.marking.students import papers_of
 
-    papers = []
-    for own, path in papers_of(folder):
-        read = problems.load(own)
-        solution = mechanisms.solve(read)
-        (each,) = _answers(read, solution, [str(path)], [], decimal_comma)
-        papers.append((read, solution, each))
-    return papers
+    pairs = papers_of(folder)
+    return [paper for own, path in pairs for paper in _papers(str(own), [str(path)], [], decimal_comma)]
 
 
 def _refuse(template: bool, answers: list[str] | None, marks: str | None, follow_through: str | None) -> None:
@@ -143,31 +148,32 @@ def _format(asked: str | None, terminal: bool, math: str | None) -> str:
     return name
 
 
-def _answers(
-    problem: Problem, solution: Solution, paths: list[str], steps: list[str], decimal_comma: bool
-) -> Iterator[Answers]:
-    """The answers of each student, or the figures that the problem says were published."""
+def _papers(name: str, paths: list[str], steps: list[str], decimal_comma: bool) -> list[_Paper]:
+    """The papers of each student on one problem, or the figures that it says were published. All are read before one is
+    marked."""
+    from attncalc import mechanisms
     from attncalc import problem as problems
     from attncalc.errors import UsageError
-    from attncalc.marking import answers as reading
+    from attncalc.marking.answers import published, read_answers
     from attncalc.marking.students import class_of
 
     if len(steps) > 1:
         raise UsageError("--step names the one step that rows are of", "give one, or a file of YAML for several")
-    if not paths:
-        yield reading.published(problem, solution)
-        return
-    if paths.count("-") + (problem.name == "<stdin>") > 1:
+    if [name, *paths].count("-") > 1:
         raise UsageError("standard input can be read once", "give a file for the rest")
-    found = []
+    problem = problems.load(name)
+    solution = mechanisms.solve(problem)
+    if not paths:
+        return [_Paper(problem, solution, published(problem, solution))]
+    papers = []
     for student, path in class_of(paths):
-        name = "<stdin>" if str(path) == "-" else str(path)
-        each = reading.read_answers(
-            problems.read(str(path)), name, solution, step=steps[0] if steps else None, decimal_comma=decimal_comma,
+        called = "<stdin>" if str(path) == "-" else str(path)
+        answers = read_answers(
+            problems.read(str(path)), called, solution, step=steps[0] if steps else None, decimal_comma=decimal_comma,
             count_from=problem.show.count_from,
         )  # fmt: skip
-        found.append(replace(each, name=student))
-    yield from found  # all are read before one is marked
+        papers.append(_Paper(problem, solution, replace(answers, name=student)))
+    return papers
 
 
 def _worth(marks: str | None, solution: Solution) -> dict[str, Fraction]:

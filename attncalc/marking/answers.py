@@ -15,7 +15,6 @@ from attncalc.errors import ProblemError, UsageError
 from attncalc.marking import pasted
 from attncalc.marking.naming import step_named
 from attncalc.marking.students import YAML, student_of
-from attncalc.marking.template import template
 from attncalc.marking.written import written
 from attncalc.problem import Problem
 from attncalc.problem.decoding import decode
@@ -25,8 +24,6 @@ from attncalc.problem.schema import Key, Reader, Table
 from attncalc.problem.source import Source, counted, either
 from attncalc.solution import Solution
 from attncalc.steps import Step
-
-__all__ = ["Answers", "answers_of", "published", "read_answers", "template"]
 
 Figures: TypeAlias = NDArray[Any]  # of dtype object: Written, or None where nothing is said
 
