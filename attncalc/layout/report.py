@@ -228,10 +228,17 @@ def _invalid(report: Report, figures: Sequence[Figure]) -> Iterator[Prose]:
     say, found = report.say, [each for each in figures if each.verdict == INVALID]
     if not found:
         return
-    names = [say("report.notes.written", figure=indexed(report, each), written=_short(each)) for each in found]
+    names = [_at(report, each) for each in found]
     first = {each.written.why: each for each in reversed(found)}
     reasons = [say(f"report.why.{why}", written=_short(first[why]), most=LONGEST) for why in reversed(first)]
     yield say("report.notes.invalid", figures=_listed(report, names), why=say.joined(reasons, "list.semicolon"))
+
+
+def _at(report: Report, found: Figure) -> Prose:
+    """S[1,2], and what was written there; in which place of the file, where that is known."""
+    place = {"line": found.written.line, "column": found.written.column}
+    key = "report.notes.written_at" if found.written.line else "report.notes.written"
+    return report.say(key, figure=indexed(report, found), written=_short(found), **(place if found.written.line else {}))
 
 
 def _short(found: Figure) -> Token:
