@@ -236,9 +236,10 @@ def _invalid(report: Report, figures: Sequence[Figure]) -> Iterator[Prose]:
 
 def _at(report: Report, found: Figure) -> Prose:
     """S[1,2], and what was written there; in which place of the file, where that is known."""
-    place = {"line": found.written.line, "column": found.written.column}
-    key = "report.notes.written_at" if found.written.line else "report.notes.written"
-    return report.say(key, figure=indexed(report, found), written=_short(found), **(place if found.written.line else {}))
+    about = {"figure": indexed(report, found), "written": _short(found)}
+    if not found.written.line:
+        return report.say("report.notes.written", **about)
+    return report.say("report.notes.written_at", line=found.written.line, column=found.written.column, **about)
 
 
 def _short(found: Figure) -> Token:
