@@ -236,7 +236,7 @@ def _invalid(report: Report, figures: Sequence[Figure]) -> Iterator[Prose]:
 
 def _at(report: Report, found: Figure) -> Prose:
     """S[1,2], and what was written there; in which place of the file, where that is known."""
-    about = {"figure": indexed(report, found), "written": _short(found)}
+    about: dict[str, Prose | Token] = {"figure": indexed(report, found), "written": _short(found)}
     if not found.written.line:
         return report.say("report.notes.written", **about)
     return report.say("report.notes.written_at", line=found.written.line, column=found.written.column, **about)
