@@ -9,7 +9,7 @@ from attncalc.blocks import Document
 from attncalc.layout.class_report import lay_out_class
 from attncalc.layout.report import lay_out_report
 from attncalc.marking import Marking, mark_answers
-from attncalc.marking.answers import read_answers
+from attncalc.marking.answers import answers_of, read_answers
 from attncalc.marking.marks import Score, scores
 from attncalc.problem import Problem
 
@@ -41,6 +41,7 @@ ANSWERS = {  # by name: a shipped problem, and what is written
                            "O: [[.328, 1.164], [.752, 1.504], [1, 1]]"),
     "heads": ("two-heads", "head1.A: [{row: 1, values: [1, 0, 0]}]\noutput: _\n"),
     "much left out": ("i-love-you-model", "result: _"),
+    "from Python": ("abc", {"S": [[1, "x", 1], [1, 1, 2], [2, 1, 3]]}),
 }  # fmt: skip
 
 
@@ -48,7 +49,9 @@ def marked(name: str) -> tuple[Problem, Marking, list[Score]]:
     of, text = ANSWERS[name]
     problem = load(PROBLEMS / f"{of}.yaml")
     solution = solve(problem)
-    marking = mark_answers(problem, solution, read_answers(text.encode(), f"{name}.yaml", solution))
+    is_file = isinstance(text, str)
+    answers = read_answers(text.encode(), f"{name}.yaml", solution) if is_file else answers_of(text, solution)
+    marking = mark_answers(problem, solution, answers)
     worth = dict.fromkeys(list(marking.steps)[:2], Fraction(2)) | ({"A": Fraction(3)} if "A" in solution.steps else {})
     return problem, marking, scores(marking, worth)
 

@@ -129,12 +129,12 @@ def test_every_place_of_a_step_is_in_the_readme() -> None:
 
 
 def test_every_key_of_a_problem_is_in_the_readme() -> None:
-    from attncalc.problem import KEYS, KINDS
+    from attncalc.problem import HOMES, KEYS, kind_of
     from attncalc.problem.generation import GENERATE, SAMPLE
     from attncalc.problem.layers import FINAL_NORM, LAYER, NORM, PARTS
     from attncalc.problem.output import OUTPUT
     from attncalc.problem.show import KEYS as SHOW_KEYS
 
     nested = (*PARTS.values(), LAYER, NORM, FINAL_NORM, OUTPUT, GENERATE, SAMPLE, SHOW_KEYS, KEYS)
-    for key in {key.name for table in (*nested, *(kind.keys for kind in KINDS.values())) for key in table.keys}:
+    for key in {key.name for table in (*nested, *(kind_of(name).keys for name in HOMES)) for key in table.keys}:
         assert re.search(rf"`{key}`|[`{{ ]{key}:|^{key}:", README, re.MULTILINE), key

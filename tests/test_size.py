@@ -363,15 +363,6 @@ def test_the_command_prints_what_solve_prints():
     )
 
 
-def test_a_kind_that_says_its_size_is_sized(monkeypatch):
-    def size(given):
-        return problem.size.Size(d_model=given.x.values.shape[1], d_ff=2)
-
-    monkeypatch.setitem(mechanisms.SIZES, "softmax", size)
-    read = sized(parse(b"kind: softmax\nx: [[1, 2, 3]]\n"))
-    assert read.kind == "size" and solve(read).steps["parameters.total"].values.item() == 12
-
-
 # A model that is given by its matrices
 
 SHIPPED = [
