@@ -243,6 +243,8 @@ def outputs(draw):
         said["logits"] = rows(draw, n, count, -4, 4)
     else:
         said.pop("temperature", None)
+        if not {"top_k", "top_p"} & said.keys():
+            said["top_k"] = draw(st.integers(1, count))
         said["probabilities"] = [distribution(draw, count) for _ in range(n)]
     if maybe(draw):
         said["vocabulary"] = WORDS[:count]
