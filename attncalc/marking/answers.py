@@ -295,8 +295,10 @@ def _node_of(value: Any, depth: int = 0) -> Node:
     start = scalar_at("", -1, -1)
     if depth > DEEPEST:
         raise UsageError("answers are nested too deep", "give rows of figures")
+    if value is np.ma.masked:
+        value = None
     if hasattr(value, "__array__") and not isinstance(value, np.generic):
-        value = np.asarray(value)
+        value = value if isinstance(value, np.ma.MaskedArray) else np.asarray(value)
         value = list(value) if value.ndim else value[()]
     if isinstance(value, Mapping):
         mapping = MapNode(start)
@@ -307,5 +309,8 @@ def _node_of(value: Any, depth: int = 0) -> Node:
         items = ListNode(start)
         items.items = [_node_of(inner, depth + 1) for inner in value]
         return items
-    text = "_" if value is None else str(value)
+    try:
+        text = "_" if value is None else str(value)
+    except ValueError:  # Python writes no whole number of more than 4300 digits in base ten
+        text = hex(value)
     return scalar_at(text, -1, -1, style="|" if "\n" in text else None)
