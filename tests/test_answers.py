@@ -400,6 +400,11 @@ def test_answers_from_python():
     assert answers.figures["V"][0, 0].line == 0
 
 
+def test_a_full_width_colon_after_a_step_is_named():
+    with pytest.raises(ProblemError, match="： is a full-width colon, type :"):
+        read_answers("A：[[1, 0, 0]]\n".encode(), "a.yaml", ABC)
+
+
 def test_what_a_masked_array_hides_is_blank():
     hidden = np.ma.array(np.full((3, 2), 0.1, np.float32), mask=[[1, 0], [0, 0], [0, 1]])
     figures = answers_of({"O": hidden, "row_sum": [[np.ma.masked], [1], [2]]}, ABC).figures

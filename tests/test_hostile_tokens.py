@@ -19,6 +19,7 @@ from test_latex import LABELS, compiled, needs_xelatex
 from test_markdown_read import as_read, columns, columns_written, formulas, nodes, read_by_pandoc
 
 from attncalc.cli import main
+from attncalc.formats.json_text import dumped
 
 HOSTILE = json.loads((Path(__file__).parent / "hostile.json").read_text(encoding="utf-8"))["tokens"]
 ALL = list(dict.fromkeys([*LABELS, *HOSTILE, *(token for group in TOKENS.values() for token in group)]))
@@ -68,6 +69,11 @@ def test_markdown_keeps_its_formulas_and_columns_and_has_no_html(
     assert found == [(as_read(latex), display) for latex, display in formulas(source, "github")]
     assert [columns(table) for table in nodes(read, "Table")] == columns_written(source)
     assert not any([*nodes(read, kind)] for kind in ("RawInline", "RawBlock", "Image"))
+
+
+def test_json_escapes_what_is_not_seen_and_keeps_letters() -> None:
+    text = "我é😀\x85\u202e\u2028\ud800\U000e0041"
+    assert dumped([text]) == r'["我é😀\u0085\u202e\u2028\ud800\udb40\udc41"]' and json.loads(dumped(text)) == text
 
 
 @pytest.mark.skipif(shutil.which("jq") is None, reason="there is no jq")

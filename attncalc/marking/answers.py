@@ -21,7 +21,7 @@ from attncalc.problem.decoding import decode
 from attncalc.problem.nodes import DEEPEST, Entry, ListNode, MapNode, Node, compose, is_empty, scalar_at
 from attncalc.problem.readers import anything, whole
 from attncalc.problem.schema import Key, Reader, Table
-from attncalc.problem.source import Source, counted, either
+from attncalc.problem.source import Source, counted, either, look_alike
 from attncalc.solution import Solution
 from attncalc.steps import Step
 
@@ -287,6 +287,7 @@ def _figures(items: Sequence[Node]) -> str:
 
 def _of_which_step(source: Source, at: Node | None = None) -> ProblemError:
     what, hint = "expected a mapping of step ids to figures", "say which step the figures are of: --step A"
+    hint = look_alike(source.text.partition("\n")[0]) or hint
     return source.error(at, "", what, hint) if at is not None else source.error_at(1, 1, "", what, hint)
 
 
