@@ -20,9 +20,11 @@ import tempfile
 import time
 import traceback
 from collections import Counter
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from functools import cache
 from html.parser import HTMLParser
+from itertools import repeat
 from pathlib import Path
 from random import Random
 from typing import NamedTuple
@@ -217,7 +219,7 @@ def judged(one: Call, folder: Path) -> str:
     out, err = io.TextIOWrapper(io.BytesIO(), "utf-8"), io.TextIOWrapper(io.BytesIO(), "utf-8")
     before, started = (sys.stdout, sys.stderr), time.process_time()
     sys.stdout, sys.stderr = out, err
-    signal.setitimer(signal.ITIMER_REAL, 4 * SECONDS)
+    signal.setitimer(signal.ITIMER_PROF, 4 * SECONDS)  # of its own time: other programs may slow it down
     try:
         code = main(arguments)
     except TooLong:
@@ -225,9 +227,9 @@ def judged(one: Call, folder: Path) -> str:
     except BaseException as error:
         return f"{type(error).__name__} at {_place()}: {str(error)[:80]}"
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
         sys.stdout, sys.stderr = before
-    if time.process_time() - started > SECONDS:  # other programs may have slowed it down
+    if time.process_time() - started > SECONDS:
         return f"more than {SECONDS} s"
     out.seek(0), err.seek(0)
     try:
@@ -258,7 +260,7 @@ def _ring(*_: object) -> None:
 
 def run(seed: str, numbers: range) -> tuple[list[tuple[int, str]], float]:
     """What was found, by number, and the longest that one file took."""
-    before = signal.signal(signal.SIGALRM, _ring)
+    before = signal.signal(signal.SIGPROF, _ring)
     found, longest = [], 0.0
     with tempfile.TemporaryDirectory() as folder:
         for number in numbers:
@@ -267,7 +269,7 @@ def run(seed: str, numbers: range) -> tuple[list[tuple[int, str]], float]:
             longest = max(longest, time.process_time() - started)
             if wrong:
                 found.append((number, wrong))
-    signal.signal(signal.SIGALRM, before)
+    signal.signal(signal.SIGPROF, before)
     return found, longest
 
 
@@ -281,6 +283,14 @@ def _bounded(seed: str, numbers: range) -> tuple[list[tuple[int, str]], float, i
     found, longest = run(seed, numbers)
     faulthandler.cancel_dump_traceback_later()
     return found, longest, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
+
+
+def _in_processes(seed: str, chunks: list[range], workers: int) -> Iterator[tuple[list[tuple[int, str]], float, int]]:
+    """What each chunk gave. A process is over after 20 of them; the pool's own `max_tasks_per_child` hangs with one."""
+    context, many = multiprocessing.get_context("spawn"), 20 * workers
+    for at in range(0, len(chunks), many):
+        with ProcessPoolExecutor(workers, context) as pool:
+            yield from pool.map(_bounded, repeat(seed), chunks[at : at + many])
 
 
 def _command_line() -> None:
@@ -301,18 +311,15 @@ def _command_line() -> None:
     end = said.start + said.files
     kinds: Counter[str] = Counter()
     longest, memory = 0.0, 0
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(said.workers, context, max_tasks_per_child=20) as pool:
-        chunks = (range(at, min(at + CHUNK, end)) for at in range(said.start, end, CHUNK))
-        done = pool.map(_bounded, *zip(*((said.seed, each) for each in chunks), strict=True))
-        for k, (found, seconds, most) in enumerate(done, 1):
-            if k * CHUNK % 1000 == 0:
-                print(f"{min(k * CHUNK, said.files)} files", file=sys.stderr, flush=True)
-            longest, memory = max(longest, seconds), max(memory, most)
-            for number, wrong in found:
-                kinds[re.sub(r"[\d.]+", "N", wrong)[:60]] += 1
-                if kinds[re.sub(r"[\d.]+", "N", wrong)[:60]] <= 5:
-                    print(f"{number}: {wrong}", flush=True)
+    chunks = [range(at, min(at + CHUNK, end)) for at in range(said.start, end, CHUNK)]
+    for k, (found, seconds, most) in enumerate(_in_processes(said.seed, chunks, said.workers), 1):
+        if k * CHUNK % 1000 == 0:
+            print(f"{min(k * CHUNK, said.files)} files", file=sys.stderr, flush=True)
+        longest, memory = max(longest, seconds), max(memory, most)
+        for number, wrong in found:
+            kinds[re.sub(r"[\d.]+", "N", wrong)[:60]] += 1
+            if kinds[re.sub(r"[\d.]+", "N", wrong)[:60]] <= 5:
+                print(f"{number}: {wrong}", flush=True)
     found_in_all, most_used = sum(kinds.values()), memory >> 20
     print(f"{said.files} files: {found_in_all} found; the slowest took {longest:.1f} s, at most {most_used} MB")
     sys.exit(1 if kinds else 0)

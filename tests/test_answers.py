@@ -400,6 +400,21 @@ def test_answers_from_python():
     assert answers.figures["V"][0, 0].line == 0
 
 
+def test_a_full_width_colon_after_a_step_is_named():
+    with pytest.raises(ProblemError, match="： is a full-width colon, type :"):
+        read_answers("A：[[1, 0, 0]]\n".encode(), "a.yaml", ABC)
+
+
+def test_what_a_masked_array_hides_is_blank():
+    hidden = np.ma.array(np.full((3, 2), 0.1, np.float32), mask=[[1, 0], [0, 0], [0, 1]])
+    figures = answers_of({"O": hidden, "row_sum": [[np.ma.masked], [1], [2]]}, ABC).figures
+    assert texts(figures["O"]) == [["_", "0.1"], ["0.1", "0.1"], ["0.1", "_"]] and figures["row_sum"][0, 0].is_blank
+
+
+def test_a_whole_number_longer_than_python_writes_is_no_figure():
+    assert answers_of({"O": [[10**5000, 1]] * 3}, ABC).figures["O"][0, 0].why == "too_long"
+
+
 def test_errors_from_python_have_no_place():
     for given_, message in (
         ({"A": np.eye(2)}, "<answers>: A: A is 3 × 3, but 2 rows are written; write _ for a figure that is left blank"),

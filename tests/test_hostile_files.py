@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import os
 import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from attncalc import load, mechanisms
@@ -103,20 +103,30 @@ def test_a_class_has_its_files_in_its_folder(
     ("text", "place"),
     [
         (f"Q: &x [{', '.join(['[1]'] * 40_000)}]\nK: *x\n", "S: 40000 × 40000"),
-        (f"Q: &x [{', '.join(['[1]'] * 1_200)}]\nK: *x\n", "scaled: 1200 × 1200"),
-        (f"H: [[{', '.join(['1'] * 900)}]]\nW_Q: identity\nW_K: identity\nW_V: identity\n", "W_V: 900 × 900"),
+        (f"Q: &x [{', '.join(['[1]'] * 2_000)}]\nK: *x\n", "scaled: 2000 × 2000"),
+        (f"show: {{detail: full}}\nQ: &x [{', '.join(['[1]'] * 1_200)}]\nK: *x\n", "scaled: 1200 × 1200"),
+        (f"show: {{detail: full}}\nH: [[{', '.join(['1'] * 900)}]]\nW_Q: identity\nW_K: identity\nW_V: identity\n",
+         "W_V: 900 × 900"),
     ],
-    ids=["one step", "steps together", "what is given"],
-)
+    ids=["one step", "steps together", "all to be shown", "what is given"],
+)  # fmt: skip
 def test_more_figures_than_there_is_room_for_are_not_worked(text: str, place: str) -> None:
     with pytest.raises(ProblemError, match=f"{place} figures are more than there is room for; .*--detail result"):
         mechanisms.solve(parse(text.encode()))
 
 
-def test_there_is_more_room_where_only_the_result_is_asked_for() -> None:
-    rows = ", ".join(["[1]"] * 720)
-    problem = parse(f"Q: &x [{rows}]\nK: *x\n".encode()).with_show(detail="result")
-    assert np.allclose(mechanisms.solve(problem).result.values, np.full((720, 720), 1 / 720))
+@pytest.mark.parametrize("detail", [None, "result"])
+def test_there_is_more_room_where_only_the_result_is_shown(
+    detail: str | None, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    file, asked = tmp_path / "p.yaml", ["--detail", detail] if detail else []
+    file.write_text(f"Q: &x [{', '.join(['[1]'] * 1_024)}]\nK: *x\nmask: causal\nV: *x\n")
+    assert main(["solve", str(file), *asked]) == 0
+    page = capfd.readouterr().out
+    assert page.count("\n") < 2000 and "1024×1" in page
+    assert main(["solve", str(file), "-f", "json", "--step", "result", *asked]) == 0
+    assert json.loads(capfd.readouterr().out)["steps"][0]["values"] == [[1.0]] * 1_024
+    assert "json has room for 1500000 figures, not" in refusal(capfd, "solve", file, "-f", "json", *asked)
 
 
 @pytest.mark.parametrize("figure", ["1" * 5000, "0." + "1" * 5000, "1e" + "1" * 5000, "0" * 5000, "1." + "0" * 10**6])

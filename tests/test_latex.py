@@ -223,6 +223,11 @@ def test_signs_in_words() -> None:
     assert body(words("= or ≈, and -∞ is n×m")) == r"= or $\approx$, and $-\infty$ is n$\times$m"
 
 
+def test_a_power_of_ten_is_set_as_a_figure() -> None:
+    rows = np.array([["1e-20", "-2.5e25"]], dtype=object)
+    assert r"{1\mathrm{e}{-20}} & {-2.5\mathrm{e}{25}}" in body(formula(chain(named("A"), "=", figure(Grid(rows)))))
+
+
 def test_weights_are_shaded_by_their_figures() -> None:
     weights = Grid(np.array([["0.5", "1.000", "0", "_"]], dtype=object), ("q",), ("a", "b", "c", "d"), role="weights")
     shown = body(formula(chain(named("A"), "=", figure(weights))))

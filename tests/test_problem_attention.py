@@ -564,6 +564,11 @@ BAD_FORMS = [
     (f"{H4}W_Q: identity\nW_K: {block(4, 2)}\nW_V: identity\nd_k: 2\n", 2, "W_Q", None),
     (f"{H4}W_Q: {block(4, 2)}\nW_K: identity\nW_V: identity\n", 3, "W_K",
      "identity is square, but 4 × 2 is needed: H has 4 columns (3 × 4, line 1) and W_Q has 2 columns (4 × 2, line 2)"),
+    (f"{H4}W_Q: {block(3, 3)}\nW_K: identity\nW_V: identity\n", 2, "W_Q",
+     "3 rows (3 × 3), but H has 4 columns (3 × 4, line 1)"),
+    (f"{H4}memory: {{H: [[1, 2]]}}\nW_Q: identity\nW_K: identity\nW_V: identity\n", 4, "W_K",
+     "identity is square, but 2 × 4 is needed: memory.H has 2 columns (1 × 2, line 2) and W_Q has 4 columns (4 × 4, "
+     "line 3)"),
     (f"{H4}W_Q: identity\nW_K: identity\nW_V: identity\nd_k: 3\n", 2, "W_Q",
      "identity is square, but 4 × 3 is needed: H has 4 columns (3 × 4, line 1) and d_k is 3"),
     (f"{H4}W_Q: identity\nW_K: identity\nW_V: identity\nheads: 3\n", 5, "heads",

@@ -317,11 +317,29 @@ BAD_VALUES = [
     ('tokens: ["a" "b"]', 14, "", "a comma or ] is missing here", "add it"),
     ("title: x: y", 9, "", "a colon can't stand here", "quotes"),
     ("title: “x: y”", 10, "", "a colon can't stand here", "“ is a curly quote"),
+    ('title: "\\ud83d"', 11, "", "no character has this number", "write the character itself"),
+    ('title: "\\ude00\\ud83d"', 11, "", "no character has this number", ""),
     ('title: "\\q"', 9, "", "an unknown escape in double quotes", "single quotes"),
     ("...\nd_k: 2", None, "", "this line does not belong to the text above it", ""),
     ("title: |\n\tx", None, "", "tab used for indentation", "use spaces"),
     ("published: {A: 1, A: 2}", 19, "", "duplicate key A, both on line 5", ""),
 ]
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        (r"\ud83d\ude00", "😀"), (r"a\uD83D\uDE00 \u6211 \udbff\udfff", "a😀 我 \U0010ffff"),
+        (r"\\ud83d\ude00 \ud83d\ude00", None), (r"\\ud83d\\ude00 \ud83d\ude00", r"\ud83d\ude00 😀"),
+        (r"\ud83d \ude00", None),
+    ],
+)  # fmt: skip
+def test_two_escapes_of_json_are_one_character(written: str, read: str | None) -> None:
+    text = f'{BASE}title: "{written}"\n'
+    if read is None:
+        assert refused(text).what == "no character has this number"
+    else:
+        assert parse(text.encode()).title == read
 
 
 @pytest.mark.parametrize(("text", "column", "path", "what", "hint"), BAD_VALUES)

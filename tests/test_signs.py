@@ -706,7 +706,7 @@ def braces(text, start):
 
 def from_latex(text):
     """A formula of Markdown as the text page would write it, and a matrix as ⟦1, 2; 3, 4⟧."""
-    text = re.sub(r"\\text\{(-?\d+(?:\.\d+)?e-?\d+)\}", r"\1", text)  # 1e-20
+    text = re.sub(r"\{(-?\d+(?:\.\d+)?)\\mathrm\{e\}\{(-?\d+)\}\}", r"\1e\2", text)  # 1e-20
     text = re.sub(r"\\begin\{matrix\}.*?\\end\{matrix\}", "", text)
     text = re.sub(
         r"\\left\[\\begin\{array\}\{r+\}(.*?)\\end\{array\}\\right\]", r"\\begin{bmatrix}\1\\end{bmatrix}", text

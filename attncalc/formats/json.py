@@ -2,30 +2,36 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from attncalc.blocks import Math
+from attncalc.errors import UsageError
 from attncalc.expr import Expr
+from attncalc.formats.json_text import dumped
 from attncalc.formats.notation import line
 from attncalc.formats.text_math import TEXT
 from attncalc.rounding import Rule, shown
 from attncalc.solution import Group, Solution
 from attncalc.steps import Axis, Step
 
+MOST_FIGURES = 1_500_000  # each is here twice, and none is left out: they take 200 MB
+
 
 def render(solution: Solution, rule: Rule, *, only: Sequence[Step] = ()) -> str:
     """One object; a line for each step. `only` leaves out the other steps."""
     groups = dict(_groups(solution.root, ""))
     chosen = [step for step in solution.steps.values() if not only or step in only]
+    figures = sum(step.values.size for step in chosen)
+    if figures > MOST_FIGURES:
+        raise UsageError(f"json has room for {MOST_FIGURES} figures, not {figures}", "name steps: --step result")
     head = {"format": "attncalc/1", "conventions": _conventions(solution, rule)}
     steps = ",\n  ".join(_dump(_step(step, groups[step.id], rule)) for step in chosen)
     return f'{_dump(head)[:-1]}, "steps": [\n  {steps}\n], "result": {_dump(solution.result.id)}}}\n'
 
 
 def _dump(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, default=_formula)
+    return dumped(value, _formula)
 
 
 def _formula(value: Expr) -> str:

@@ -28,7 +28,7 @@ from attncalc.blocks import (
 )
 from attncalc.formats import latex_display
 from attncalc.formats.headings import heading
-from attncalc.formats.latex_lines import ROOM, formula_line, whole_line
+from attncalc.formats.latex_lines import ROOM, formula_line, has_wide, whole_line
 from attncalc.formats.latex_lines import sentence as inline
 from attncalc.formats.latex_preamble import BLANKS, CTEX, FALLBACK, MACROS, PREAMBLE
 from attncalc.formats.parts import GAP, is_grid, is_tall, table_parts, table_widths
@@ -187,7 +187,7 @@ def _beside(beside: Beside) -> Iterator[str]:
     """As many side by side as there is room for."""
     row: list[str] = []
     for formula in beside.formulas:
-        if any(latex_display.length(math) > ROOM or is_tall(math) for math in formula.lines):
+        if any(latex_display.length(math) > ROOM or has_wide(math) or is_tall(math) for math in formula.lines):
             if row:
                 yield _row(row)
                 row = []
@@ -215,7 +215,11 @@ def _labelled(lines: Sequence[tuple[Prose | None, Math]]) -> Iterator[str]:
     widest = max(fitting, key=lambda label: display_width(plain(label)))
     yield rf"\attnleft{{{sentence(widest)}\quad}}"
     for label, (_, math) in zip(labels, lines, strict=True):
-        yield rf"\attnline[l]{{{sentence(label)}\quad}}{{{whole_line(math)}}}"
+        written = rf"{sentence(label)}\quad"
+        if display_width(plain(label)) > ROOM:  # longer than a line: it is broken as a sentence is
+            yield _outdented(f"{written} {whole_line(math)}")
+        else:
+            yield rf"\attnline[l]{{{written}}}{{{whole_line(math)}}}"
 
 
 def _aligned(maths: Sequence[Math]) -> Iterator[str]:

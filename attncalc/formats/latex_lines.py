@@ -13,6 +13,7 @@ from attncalc.formats.forms import Form, infix
 from attncalc.formats.latex_math import LATEX
 from attncalc.formats.notation import line
 from attncalc.formats.parts import GAP, Part, Stretch, column_widths, parts, shade, stretches
+from attncalc.formats.width import display_width
 
 ROOM = 80  # the columns of text, as plain text, that a line of A4 has room for
 SURE = 50  # a matrix so wide fits; a wider one is measured by LaTeX, and set smaller if it must be
@@ -41,7 +42,7 @@ def matrix(grid: Grid) -> str:
     """A matrix in as many blocks as it takes; labels too long to stand over a column are told below it."""
     headers, legend = column_headers(grid.columns)
     short = replace(grid, columns=tuple(headers) or None)
-    told = [rf"\quad {latex_math.token(told)}" for told in legend]
+    told = [rf"\quad {_fitted(latex_math.token(told), display_width(told) > SURE)}" for told in legend]
     return "".join([*(MATRIX + _part(part) for part in parts(short, ROOM)), *(MATRIX + each for each in told)])
 
 
@@ -50,9 +51,21 @@ def _part(part: Part) -> str:
     latex = _shaded(grid) if grid.columns else latex_math.grid(grid)
     if part.place:
         latex = rf"\overset{{\text{{{part.place}}}}}{{{latex}}}"
-    labels = max(map(len, grid.rows or ()), default=0)
-    wide = sum(column_widths(grid)) + GAP * grid.cells.shape[1] + labels > SURE
+    return _fitted(latex, _is_wide(grid))
+
+
+def _fitted(latex: str, wide: bool) -> str:
     return rf"\attnfit{{{latex}}}" if wide else latex
+
+
+def has_wide(math: Math) -> bool:
+    """Whether one of the formula's matrices may be wider than a line, with its labels."""
+    return any(isinstance(figure, Grid) and _is_wide(figure) for figure in math.figures)
+
+
+def _is_wide(grid: Grid) -> bool:
+    labels = max(map(len, grid.rows or ()), default=0)
+    return sum(column_widths(grid)) + GAP * int(grid.cells.shape[1]) + labels > SURE
 
 
 def _shaded(grid: Grid) -> str:

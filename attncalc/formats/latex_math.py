@@ -34,6 +34,7 @@ _OUTSIDE_TEXT = {
 _STRETCH = re.compile(r"([\\{}$&#%_^`~<>])|([^\\{}$&#%_^`~<>]+)")
 _LIGATURE = re.compile(r"(?<=[-',])(?=[-',])")  # LaTeX makes a dash of "--", quotes of "''" and ",,"
 _NUMERAL = re.compile(r"-?[\d.,]+")
+_WITH_EXPONENT = re.compile(r"(-?[\d.]+)e([+-]?\d+)")
 
 
 def token(text: str) -> str:
@@ -80,6 +81,8 @@ def _sign(text: str) -> str:
 def figure(text: str) -> str:
     if _NUMERAL.fullmatch(text):
         return text
+    if match := _WITH_EXPONENT.fullmatch(text):
+        return rf"{{{match[1]}\mathrm{{e}}{{{match[2]}}}}}"
     return _SIGNS.get(text) or (_base(text) if text in _GREEK else token(text))
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from attncalc.blocks import Math
 from attncalc.formats import spreadsheet
+from attncalc.formats.json_text import dumped
 from attncalc.formats.notation import line
 from attncalc.formats.text_math import TEXT
 from attncalc.marking import Figure, Marking
@@ -20,8 +20,8 @@ Student = tuple[Marking, Sequence[Score], WorkingOf]
 def to_json(students: Sequence[Student], *, of_class: bool) -> str:
     """One object; of a class, one with the object of each who handed in."""
     if not of_class:
-        return _dump({"format": "attncalc-check/1", **_student(*students[0])})
-    of_each = ",\n".join(_dump(_student(*each)).rstrip() for each in students)
+        return dumped({"format": "attncalc-check/1", **_student(*students[0])}) + "\n"
+    of_each = ",\n".join(dumped(_student(*each)) for each in students)
     return f'{{"format": "attncalc-check/1", "students": [\n{of_each}\n]}}\n'
 
 
@@ -29,10 +29,6 @@ def to_csv(students: Sequence[Student], *, of_class: bool, count_from: int = 1) 
     """A line for each figure; of a class, one for each who handed in."""
     rows = _of_class(students, count_from) if of_class else _of_figures(students[0][0], count_from)
     return spreadsheet.to_csv(rows)
-
-
-def _dump(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def _student(marking: Marking, scores: Sequence[Score], working: WorkingOf) -> dict[str, Any]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from attncalc.blocks import Asked, Blank, Question, Sheet
+from attncalc.formats.json_text import dumped
 from attncalc.formats.text import sentence
 
 
@@ -19,17 +19,13 @@ def render(sheet: Sheet, *, key: bool = False) -> str:
         "foot": sentence(sheet.foot),
     }
     questions = ",\n ".join(_question(question, key) for question in sheet.questions)
-    return f'{_dump(head)[:-1]}, "questions": [\n {questions}\n]}}\n'
-
-
-def _dump(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
+    return f'{dumped(head)[:-1]}, "questions": [\n {questions}\n]}}\n'
 
 
 def _question(question: Question, key: bool) -> str:
     head = {"title": sentence(question.title), "marks": float(question.marks) if question.marks else None}
-    asked = ",\n  ".join(_dump(_asked(each, key)) for each in question.asked)
-    return f'{_dump(head)[:-1]}, "asked": [\n  {asked}\n ]}}' if asked else f'{_dump(head)[:-1]}, "asked": []}}'
+    asked = ",\n  ".join(dumped(_asked(each, key)) for each in question.asked)
+    return f'{dumped(head)[:-1]}, "asked": [\n  {asked}\n ]}}' if asked else f'{dumped(head)[:-1]}, "asked": []}}'
 
 
 def _asked(asked: Asked, key: bool) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from attncalc.problem.decoding import decode
 from attncalc.problem.nodes import DEEPEST, Entry, ListNode, MapNode, Node, compose, is_empty, scalar_at
 from attncalc.problem.readers import anything, whole
 from attncalc.problem.schema import Key, Reader, Table
-from attncalc.problem.source import Source, counted, either
+from attncalc.problem.source import Source, counted, either, look_alike
 from attncalc.solution import Solution
 from attncalc.steps import Step
 
@@ -287,6 +287,7 @@ def _figures(items: Sequence[Node]) -> str:
 
 def _of_which_step(source: Source, at: Node | None = None) -> ProblemError:
     what, hint = "expected a mapping of step ids to figures", "say which step the figures are of: --step A"
+    hint = look_alike(source.text.partition("\n")[0]) or hint
     return source.error(at, "", what, hint) if at is not None else source.error_at(1, 1, "", what, hint)
 
 
@@ -295,8 +296,10 @@ def _node_of(value: Any, depth: int = 0) -> Node:
     start = scalar_at("", -1, -1)
     if depth > DEEPEST:
         raise UsageError("answers are nested too deep", "give rows of figures")
+    if value is np.ma.masked:
+        value = None
     if hasattr(value, "__array__") and not isinstance(value, np.generic):
-        value = np.asarray(value)
+        value = value if isinstance(value, np.ma.MaskedArray) else np.asarray(value)
         value = list(value) if value.ndim else value[()]
     if isinstance(value, Mapping):
         mapping = MapNode(start)
@@ -307,5 +310,8 @@ def _node_of(value: Any, depth: int = 0) -> Node:
         items = ListNode(start)
         items.items = [_node_of(inner, depth + 1) for inner in value]
         return items
-    text = "_" if value is None else str(value)
+    try:
+        text = "_" if value is None else str(value)
+    except ValueError:  # Python writes no whole number of more than 4300 digits in base ten
+        text = hex(value)
     return scalar_at(text, -1, -1, style="|" if "\n" in text else None)

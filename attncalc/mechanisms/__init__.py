@@ -37,8 +37,10 @@ MECHANISMS = {
     "size": "size.sizes",
 }
 WITH_A_SIZE = ("size", "encoder", "decoder", "encoder-decoder")  # kinds of which `attncalc size` can say how large
+# How many figures may be worked, by `show.detail`, where not all are shown: nothing said, those of 1,024 positions with
+# a mask; their result alone, those of 4,096.
+MOST_SHOWN_IN_PART: dict[str | None, int] = {None: 8_000_000, "result": 200_000_000}
 # What steps may be called: `show.decimals` may name one that a solution has no need of.
-MOST_FOR_RESULT = 200_000_000  # figures where the result alone is asked for, as of 4,096 positions
 NAMES = frozenset({"H", "memory", "W_Q", "W_K", "W_V", "W_QKV", "b_Q", "b_K", "b_V", "b_QKV", "Q", "K", "V", "product",
                    "Q.product", "K.product", "V.product", "output.product", "K_T", "S", "x",
                    "scaled", "softcap", "mask", "masked", "row_max", "shifted", "exp", "row_sum",
@@ -99,8 +101,7 @@ def _in_file(problem: Problem, error: StepError) -> ProblemError:
 
 
 def _worked(problem: Problem, on_step: Callable[[str], object] | None) -> Solution:
-    most = MOST_FOR_RESULT if problem.show.detail == "result" else MOST_FIGURES
-    sheet = Sheet(problem.show.rule, on_step, most=most)
+    sheet = Sheet(problem.show.rule, on_step, most=MOST_SHOWN_IN_PART.get(problem.show.detail, MOST_FIGURES))
     try:
         mechanism(problem.kind)(sheet, problem.given, problem.show)
         if problem.drawn:

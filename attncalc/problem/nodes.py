@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, NoReturn, TypeAlias
 
 import yaml
 
 from attncalc.problem.source import Placed, Source, short
-from attncalc.problem.syntax import syntax_error
+from attncalc.problem.syntax import pairs_joined, syntax_error
 
 LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 DEEPEST = 64  # collections inside one another
@@ -95,6 +96,9 @@ def compose(source: Source) -> Node | None:
     try:
         return composer.document(LOADER(source.text))
     except yaml.YAMLError as error:
+        joined = pairs_joined(source.text)
+        if joined != source.text:
+            return compose(replace(source, text=joined))
         raise syntax_error(source, error, composer.last) from None
 
 

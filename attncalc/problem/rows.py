@@ -46,6 +46,5 @@ def fitted(
         if len(texts) != sizes[dimension]:
             what = f"{counted(len(texts), 'label')}, but {sizes.origin(dimension).shown}"
             raise source.error(said.at(name), name, what, look_alike("".join(texts)))
-    for mismatch in sizes.mismatches():
-        raise source.error(mismatch.node, mismatch.path, mismatch.what)
+    sizes.refuse_mismatches()
     return sizes

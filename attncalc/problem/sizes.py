@@ -152,11 +152,16 @@ class Sizes:
         found = []
         for operand in self.operands:
             for axis, dimension in enumerate(operand.axes):
-                wanted = self[dimension]
-                if operand.shape[axis] != wanted:
+                size, wanted = operand.shape[axis], self.get(dimension)
+                if size and wanted and size != wanted:
                     what = f"{operand.shown(axis, here=True)}, but {self._wanted(operand, dimension, wanted)}"
                     found.append(Mismatch(operand.node, operand.path, what))
         return found
+
+    def refuse_mismatches(self) -> None:
+        """Raise ProblemError for the first side that isn't as large as it must be."""
+        for mismatch in self.mismatches():
+            raise self.source.error(mismatch.node, mismatch.path, mismatch.what)
 
     def _of(self, dimension: str) -> Dimension:
         return self.dimensions.get(dimension, Dimension(dimension))
@@ -182,6 +187,7 @@ class Sizes:
             rows, columns = (size or self.get(name) for size, name in zip(said, operand.axes, strict=True))
             if isinstance(operand.given, Identity):
                 if rows and columns and rows != columns:
+                    self.refuse_mismatches()  # of a matrix that is written out, rather than of this one
                     raise self._not_square(operand, rows, columns)
                 rows, columns = rows or columns, columns or rows
             if rows and columns:
@@ -189,6 +195,7 @@ class Sizes:
                     what = f"{rows} × {columns} is too large"
                     raise self.source.error(operand.node, operand.path, what, f"at most {MOST_DRAWN} entries")
                 operand.given = operand.given.matrix(f"{self.source.scope}{operand.name}", rows, columns)
+                self._learn()
                 fitted = True
         return fitted
 

@@ -13,6 +13,8 @@ from attncalc.problem.source import Source, look_alike, short
 _control = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _line_end = re.compile("\r\n|[\n\r\x85\u2028\u2029]")  # lines as YAML 1.1 counts them
 _quoted_or_comment = re.compile(r""""(?:[^"\\]|\\.)*"|'[^']*'|(?:^|\s)#.*""")
+_quoted = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_escape_or_pair = re.compile(r"\\(?:u(d[89ab][0-9a-f]{2})\\u(d[c-f][0-9a-f]{2})|.)", re.DOTALL | re.IGNORECASE)
 _full_width_key = re.compile(r"\s*(?:- +)?[\w.]+(：)")
 _no_space = re.compile(r"\s*(?:- +)?([A-Za-z_][\w.]*):(?=[^\s:/])(.*)")
 
@@ -32,6 +34,7 @@ _PROBLEMS = (
     ("expected '-' indicator", "this line is not an entry of the list above it", "check its indentation"),
     ("expected <document start>", "this line does not belong to the text above it", "check its indentation"),
     ("unexpected end of stream", "a quoted text is never closed", "add the closing quote"),
+    ("invalid Unicode character escape", "no character has this number", "write the character itself"),
     ("unknown escape character", "an unknown escape in double quotes", "write \\\\ for one \\, or use single quotes"),
     ("tag handle", "tags (!) are not read", "put quotes round a text that starts with !"),
 )  # fmt: skip
@@ -56,6 +59,17 @@ def syntax_error(source: Source, error: yaml.YAMLError, last: yaml.Event | None)
     starts = [place_mark.line for place_mark in (context, last.start_mark if last else None) if place_mark is not None]
     first = min([max(0, line - 1), *starts])
     return _typing_slip(source, lines, first, line) or _translated(source, error, lines, first)
+
+
+def pairs_joined(text: str) -> str:
+    """The text as YAML reads it where JSON wrote a character beyond U+FFFF as two escapes: \\ud83d\\ude00."""
+    return _quoted.sub(lambda quoted: _escape_or_pair.sub(_joined, quoted[0]), text) if "\\u" in text else text
+
+
+def _joined(escape: re.Match[str]) -> str:
+    if not escape[1]:
+        return escape[0]
+    return f"\\U{0x10000 + ((int(escape[1], 16) & 0x3FF) << 10) + (int(escape[2], 16) & 0x3FF):08x}"
 
 
 def place(text: str, index: int) -> tuple[int, int]:
