@@ -9,10 +9,10 @@ computed tie.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from decimal import ROUND_FLOOR, Decimal, localcontext
 from fractions import Fraction
 from math import ulp
+from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -31,12 +31,11 @@ _LEAST = 308  # decimals, of which float64 has no smaller unit: what it says of 
 _MOST_DECIMALS = 12  # of a product of carried figures; more are not written out
 
 
-@dataclass(frozen=True)
-class Rule:
+class Rule(NamedTuple):
     """How the figures of one solution are rounded and printed (`show:` in a problem file)."""
 
     decimals: int = 3
-    by_step: Mapping[str, int] = field(default_factory=dict)
+    by_step: Mapping[str, int] = MappingProxyType({})
     rounding: str = "exact"  # or carried: each step's result is rounded, and used as rounded
     ties: str = "half-up"  # or half-even
     weights: str = "plain"  # or sum-to-one

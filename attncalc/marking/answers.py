@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any, NamedTuple, TypeAlias
 
@@ -51,7 +51,7 @@ def read_answers(
     Raises ProblemError for all that can't be used, with its place. A figure that is none is no error: it is Written as
     invalid.
     """
-    source = replace(decode(data, name), count_from=count_from)
+    source = decode(data, name)._replace(count_from=count_from)
     reader = _Reader(source, solution, decimal_comma)
     suffix = PurePath(name).suffix.lower()
     if step is not None:

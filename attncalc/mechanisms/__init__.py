@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
@@ -90,7 +89,7 @@ def sized(problem: Problem) -> Problem:
         given = size_of(problem.given)
     except StepError as error:
         raise _in_file(problem, error) from error
-    return replace(problem, kind="size", given=given, show=Show())  # its own show is of the steps of the model
+    return problem._replace(kind="size", given=given, show=Show())  # its own show is of the steps of the model
 
 
 def _in_file(problem: Problem, error: StepError) -> ProblemError:

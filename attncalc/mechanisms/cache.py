@@ -33,6 +33,4 @@ class Cache:
 
     def _below(self, sheet: Sheet, id: str, before: Step, new: Step) -> Step:
         symbol = sheet.symbol(f"{id}_all")
-        return sheet.arrange(
-            f"{id}.all", below, before, new, symbol=symbol, rows=self.rows, role=new.role, how="cache"
-        )
+        return sheet.arrange(f"{id}.all", below, before, new, symbol=symbol, rows=self.rows, role=new.role, how="cache")

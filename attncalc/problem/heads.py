@@ -15,8 +15,7 @@ from attncalc.steps import Matrix
 MOST_HEADS = 1_000_000
 
 
-@dataclass(frozen=True, eq=False)
-class Head:
+class Head(NamedTuple):
     """One head that is given by itself. Only the first of the heads that share keys and values has W_K and W_V."""
 
     W_Q: Matrix

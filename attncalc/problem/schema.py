@@ -89,7 +89,7 @@ class Table:
 
 
 class Kind(NamedTuple):
-    """One kind of problem: its keys, and what makes a checked dataclass of their values."""
+    """One kind of problem: its keys, and what makes something checked of their values."""
 
     keys: Table
     build: Callable[[Source, Reading], Any]
