@@ -9,7 +9,7 @@ from attncalc.sheet import Sheet
 from attncalc.steps import Axis, Step
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Cache:
     """Keys and values of one attention: those of each head's own rows so far, and those of a memory, which stay.
 

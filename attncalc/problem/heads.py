@@ -26,7 +26,7 @@ class Head(NamedTuple):
     b_V: Matrix | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False, repr=False)
 class Heads:
     """How many heads there are; `each` holds what is given of them one by one, with its path in the attention."""
 

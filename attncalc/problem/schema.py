@@ -28,7 +28,7 @@ class Key(NamedTuple):
     doc: str
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False, repr=False)
 class Reading:
     """The values of a mapping that was read: `reading["H"]`; and what was said: `"H" in reading`, `reading.at("H")`."""
 
@@ -48,7 +48,7 @@ class Reading:
         return self.node.entries[name].value
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False, repr=False)
 class Table:
     """The keys of one mapping. `elsewhere` are keys that are read in another place, each with that place."""
 
