@@ -29,7 +29,10 @@ def _total(terms: Iterator[Value]) -> Value:
 
 def _quotient(arguments: Iterator[Value]) -> Value:
     # 0/0 is 0: a row with nothing visible has a sum of 0 and gets weights of 0.
-    a, b = np.broadcast_arrays(*arguments)
+    a, b = arguments
+    if not np.any(b == 0):
+        return np.divide(a, b)
+    a, b = np.broadcast_arrays(a, b)
     nothing = (a == 0) & (b == 0)
     return np.divide(a, np.where(nothing, 1.0, b))
 

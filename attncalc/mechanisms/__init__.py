@@ -98,8 +98,8 @@ def _in_file(problem: Problem, error: StepError) -> ProblemError:
 
 
 def _worked(problem: Problem, on_step: Callable[[str], object] | None) -> Solution:
-    most = MOST_FOR_RESULT if problem.show.detail == "result" else MOST_FIGURES
-    sheet = Sheet(problem.show.rule, on_step, most=most)
+    result = problem.show.detail == "result"
+    sheet = Sheet(problem.show.rule, on_step, most=MOST_FOR_RESULT if result else MOST_FIGURES, result=result)
     try:
         mechanism(problem.kind)(sheet, problem.given, problem.show)
         if problem.drawn:
