@@ -7,11 +7,11 @@ it gives of decimals, and its exact value among fractions. A new one is a row he
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
 from math import erfc, isqrt, pi, prod
 from operator import mul
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,7 +29,10 @@ def _total(terms: Iterator[Value]) -> Value:
 
 def _quotient(arguments: Iterator[Value]) -> Value:
     # 0/0 is 0: a row with nothing visible has a sum of 0 and gets weights of 0.
-    a, b = np.broadcast_arrays(*arguments)
+    a, b = arguments
+    if not np.any(b == 0):
+        return np.divide(a, b)
+    a, b = np.broadcast_arrays(a, b)
     nothing = (a == 0) & (b == 0)
     return np.divide(a, np.where(nothing, 1.0, b))
 
@@ -173,8 +176,7 @@ def _always(values: Sequence[Value], exact: Sequence[Value]) -> Value:
     return np.ones(np.broadcast_shapes(*(np.shape(value) for value in values)), dtype=bool)
 
 
-@dataclass(frozen=True)
-class Operation:
+class Operation(NamedTuple):
     """What an operation computes of its arguments, when its result is still an exact figure, how tightly it binds, and
     how many decimals its result has where its arguments are decimals (None: it may be no decimal)."""
 

@@ -9,10 +9,10 @@ computed tie.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from decimal import ROUND_FLOOR, Decimal, localcontext
 from fractions import Fraction
 from math import ulp
+from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -31,12 +31,11 @@ _LEAST = 308  # decimals, of which float64 has no smaller unit: what it says of 
 _MOST_DECIMALS = 12  # of a product of carried figures; more are not written out
 
 
-@dataclass(frozen=True)
-class Rule:
+class Rule(NamedTuple):
     """How the figures of one solution are rounded and printed (`show:` in a problem file)."""
 
     decimals: int = 3
-    by_step: Mapping[str, int] = field(default_factory=dict)
+    by_step: Mapping[str, int] = MappingProxyType({})
     rounding: str = "exact"  # or carried: each step's result is rounded, and used as rounded
     ties: str = "half-up"  # or half-even
     weights: str = "plain"  # or sum-to-one
@@ -88,10 +87,15 @@ def _units(places: int) -> float:
 def rounded(values: Floats, places: int, ties: str = "half-up") -> Floats:
     """Each figure rounded to `places` decimals, as the float64 next to that decimal; ±inf stays as it is."""
     values = np.asarray(values, dtype=np.float64)
+    return _in_parts(lambda part: _rounded(part, places, ties), values)
+
+
+def _in_parts(function: Callable[[Floats], NDArray[Any]], values: Floats) -> NDArray[Any]:
+    """What a function makes of each figure by itself."""
     if values.size <= _AT_ONCE:
-        return _rounded(values, places, ties)
+        return function(values)
     flat = values.ravel()
-    parts = [_rounded(flat[k : k + _AT_ONCE], places, ties) for k in range(0, flat.size, _AT_ONCE)]
+    parts = [function(flat[k : k + _AT_ONCE]) for k in range(0, flat.size, _AT_ONCE)]
     return np.concatenate(parts).reshape(values.shape)
 
 
@@ -170,14 +174,17 @@ def fits(values: Floats, places: int, noise: float = NOISE) -> Flags:
 
     Next to 0 the noise is that of the matrix's largest figure, so that 1e-12, given so, is not taken for 0.
     """
-    finite = np.isfinite(values)
     with np.errstate(over="ignore", invalid="ignore"):
-        size = np.abs(values) * _units(places)
-        nearest = np.rint(size)
-        off = np.abs(size - nearest)
-        largest = size[finite].max(initial=0.0)
-        near = off <= np.where(nearest == 0, min(TIE, noise * largest), np.maximum(TIE, 4e-16 * size))
-    return np.where(finite, near, True)
+        largest = np.max(np.abs(values), where=np.isfinite(values), initial=0.0) * _units(places)
+        return _in_parts(lambda part: _fits(part, places, min(TIE, noise * largest)), values)
+
+
+def _fits(values: Floats, places: int, noise: float) -> Flags:
+    """The same; next to 0 the noise is given."""
+    size = np.abs(values) * _units(places)
+    nearest = np.rint(size)
+    near = np.abs(size - nearest) <= np.where(nearest == 0, noise, np.maximum(TIE, 4e-16 * size))
+    return near | ~np.isfinite(values)
 
 
 def rounded_or_not(bounds: Bounds, places: int) -> Bounds:

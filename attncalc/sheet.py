@@ -23,13 +23,17 @@ class Sheet:
 
     With a carried rule each step's result is rounded here, and nowhere else, before it is used. Every method that makes
     a step takes, beyond what is named: `symbol`, `rows` and `columns` (an Axis), `role`, `places`, `rows_sum_to_one`.
-    `on_step` is told the id of each before it is worked. There is room for `most` figures.
+    `on_step` is told the id of each before it is worked. There is room for `most` figures. Where only the `result` is
+    asked for, the figures that a step was worked from go once a step is worked from it; who asks for them later waits
+    until they are worked again.
     """
 
     def __init__(
-        self, rule: Rule, on_step: Callable[[str], object] | None = None, *, most: int = MOST_FIGURES
-    ) -> None:
+        self, rule: Rule, on_step: Callable[[str], object] | None = None, *, most: int = MOST_FIGURES,
+        result: bool = False,
+    ) -> None:  # fmt: skip
         self.rule = rule
+        self._only_result = result
         self._on_step = on_step
         self._room = most
         self._root = Group("")
@@ -102,11 +106,10 @@ class Sheet:
         """A matrix that the problem states, n × m. As written it is never rounded; of a binary file it is rounded first
         where figures are carried."""
         step = Given(matrix=matrix, **self._named(id, about))
-        values = matrix.values
         if matrix.written is None and self.rule.carried:
-            values = rounded(values, step.places, self.rule.ties)
             step.decimals = step.places
-        return self._record(step, values)
+            return self._record(step, lambda: rounded(matrix.values, step.places, self.rule.ties))
+        return self._record(step, lambda: matrix.values.copy())
 
     def arrange(
         self, id: str, sources: Callable[..., Numbers], *operands: Step, choosers: int = 0, fill: float = 0.0,
@@ -117,7 +120,7 @@ class Sheet:
         places = max((operand.places for operand in operands[: len(operands) - choosers]), default=0)
         about = {**about, "places": places}
         step = Arrange(sources=sources, choosers=choosers, fill=fill, operands=operands, **self._named(id, about))
-        return self._record(step, step.recomputed([operand.values for operand in operands]))
+        return self._record(step, lambda: step.recomputed([operand.values for operand in operands]))
 
     def map(self, id: str, law: Expr, *operands: Step, where: Any = None, **about: Any) -> Step:
         """`law`, an expression of slots, of the operands' cells at the same place; n × m."""
@@ -156,11 +159,12 @@ class Sheet:
         return {"id": full, "symbol": self.symbol(id), "places": self.rule.places(full), **about}
 
     def _computed(self, step: Step) -> Step:
-        values = step.unrounded
-        self._refuse_overflow(step, values)
-        return self._record(step, self._as_carried(step, values))
+        step.is_rounded = self.rule.carried
+        return self._record(step, lambda: self._as_carried(step))
 
-    def _as_carried(self, step: Step, values: Floats) -> Floats:
+    def _as_carried(self, step: Step) -> Floats:
+        values = step.worked()
+        self._refuse_overflow(step, values)
         if not self.rule.carried:
             return values
         if step.rows_sum_to_one and self.rule.weights == "sum-to-one":
@@ -168,8 +172,9 @@ class Sheet:
         return rounded(values, step.places, self.rule.ties)
 
     def _refuse_overflow(self, step: Step, values: Floats) -> None:
-        hidden = any(np.isneginf(operand.values).any() for operand in step.operands)
-        bad = ~np.isfinite(values) & ~(np.isneginf(values) & hidden)
+        bad = ~np.isfinite(values)
+        if bad.any() and any(np.isneginf(operand.values).any() for operand in step.operands):
+            bad &= ~np.isneginf(values)
         if bad.any():
             i, j = (int(k) for k in np.argwhere(bad)[0])
             what = "the figure is too large for float64, or is divided by 0"
@@ -180,15 +185,22 @@ class Sheet:
             what = f"{n} × {m} figures are more than there is room for"
             raise StepError(self._prefix + id, (), what, "give fewer, or ask for the result alone: --detail result")
 
-    def _record(self, step: Step, values: Floats) -> Step:
+    def _record(self, step: Step, work: Callable[[], Floats]) -> Step:
+        step.again = lambda: _without_negative_zeros(work())
+        values = step.values
         assert step.id not in self._ids, f"two steps are called {step.id}"
         self._refuse_without_room(step.id.removeprefix(self._prefix), *values.shape)
         self._room -= values.size
         self._ids.add(step.id)
-        step.values = values + 0.0  # never -0.0
         step.decimals = step.own_decimals if step.decimals is None else step.decimals
         if self.rule.carried and not isinstance(step, Given | Arrange):
             step.decimals = step.places if step.decimals is None else min(step.decimals, step.places)
         self._open[-1].members.append(step)
+        if self._only_result:
+            for used in {used for operand in step.operands for used in operand.operands}:
+                used.let_go()
         return step
 
+
+def _without_negative_zeros(values: Floats) -> Floats:
+    return np.add(values, 0.0, out=values if values.flags.owndata and values.flags.writeable else None)

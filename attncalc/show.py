@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from attncalc.rounding import Rule
 
 
-@dataclass(frozen=True)
-class Show:
+class Show(NamedTuple):
     """What a problem asks for of its page (`show:`)."""
 
-    rule: Rule = field(default_factory=Rule)
+    rule: Rule = Rule()
     count_from: int = 1  # or 0
     detail: str | None = None  # full, matrices or result; None: nothing said
     weighted_sum: str = "components"  # or vectors
@@ -27,5 +25,5 @@ class Show:
         changes = {name: value for name, value in changes.items() if value is not None}
         if "decimals" in changes:
             changes = {"by_step": {}, "asked": True, **changes}
-        of_rule = {each.name: changes.pop(each.name) for each in fields(Rule) if each.name in changes}
-        return replace(self, **{"rule": replace(self.rule, **of_rule), **changes})
+        of_rule = {name: changes.pop(name) for name in Rule._fields if name in changes}
+        return self._replace(**{"rule": self.rule._replace(**of_rule), **changes})

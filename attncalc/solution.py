@@ -43,7 +43,7 @@ class Stack(NamedTuple):
     above: tuple[Box, ...]
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Group:
     """Steps that belong together: a softmax, a head, a section of the page. It has no law of its own.
 
@@ -78,7 +78,7 @@ class Convention(NamedTuple):
     details: Mapping[str, Any]
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Solution:
     """The steps of a calculation, in groups, and the conventions that they rest on.
 

@@ -29,7 +29,7 @@ from attncalc.blocks import (
 )
 from attncalc.errors import UsageError
 from attncalc.expr import OPERATIONS, Expr, exp, name, number, slot, sqrt, sum_of_products, sum_of_slots
-from attncalc.formats import latex_display, latex_math, markdown, text
+from attncalc.formats import boxes, latex_display, latex_math, markdown, text
 from attncalc.formats.boxes import grid_box
 from attncalc.formats.latex_math import LATEX
 from attncalc.formats.notation import compiled, line
@@ -849,3 +849,13 @@ layers:
     read = problem.parse(text.encode())
     page = json.loads(formats.render("json", mechanisms.solve(read), read.show.rule))
     assert [said["choice"] for said in page["conventions"]["activation"]] == ["relu", "silu"]
+
+
+@pytest.mark.parametrize("cells", [
+    ["0.5", "-1.5", "10.0"], ["1", "10", "-3"], ["12", "0.12"], ["0.12", "12"], ["0.25", "-∞"], ["1", "0.707"],
+    ["1.5", "2"], ["", "1"], ["7"], [".5", "1.5"], ["5.", "10."],
+])  # fmt: skip
+def test_columns_of_equal_decimals_are_aligned_as_all_are(cells: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    as_it_is = boxes._aligned(cells)
+    monkeypatch.setattr(boxes, "_have_equal_decimals", lambda cells: False)
+    assert as_it_is == boxes._aligned(cells)

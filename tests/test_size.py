@@ -1,6 +1,5 @@
 """Sizes of models: parameters from a plain list of matrices and from what others count, caches, charts, errors."""
 
-import dataclasses
 import itertools
 import json
 import re
@@ -375,11 +374,10 @@ def entries(given, skip=("H", "memory", "padding", "mask", "generate")):
     """How many figures stand in all the matrices of a model, whatever they are called."""
     if isinstance(given, Matrix):
         return given.values.size
-    if isinstance(given, tuple):
-        return sum(map(entries, given))
-    if not dataclasses.is_dataclass(given):
+    if not isinstance(given, tuple):
         return 0
-    return sum(entries(getattr(given, field.name)) for field in dataclasses.fields(given) if field.name not in skip)
+    names = getattr(given, "_fields", [""] * len(given))
+    return sum(entries(part) for name, part in zip(names, given, strict=True) if name not in skip)
 
 
 def sized_figures(text, folder=None):

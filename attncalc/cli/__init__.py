@@ -7,6 +7,8 @@ A call is short, and what it takes is mostly its start, so `main` begins it so t
   be some: many sheets.
 - `--version` needs nothing, so it is answered before anything is imported; NumPy, PyYAML and the rest of attncalc are
   imported by the command that is called, which of the commands alone is told its options.
+- Python writes a dataclass's methods anew at each start, a millisecond or two a class. What only holds values is a
+  NamedTuple, which takes a fifth of that; what can't be is a dataclass without those that nobody calls (eq, repr).
 - NumPy's BLAS starts a thread for each core, and a page has no use for them. A user's own setting stands.
 """
 

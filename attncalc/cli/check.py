@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
@@ -172,7 +171,7 @@ def _papers(name: str, paths: list[str], steps: list[str], decimal_comma: bool) 
             problems.read(str(path)), called, solution, step=steps[0] if steps else None, decimal_comma=decimal_comma,
             count_from=problem.show.count_from,
         )  # fmt: skip
-        papers.append(_Paper(problem, solution, replace(answers, name=student)))
+        papers.append(_Paper(problem, solution, answers._replace(name=student)))
     return papers
 
 
@@ -203,17 +202,19 @@ def _page(
     on: Screen, math: str | None,
 ) -> str:  # fmt: skip
     from attncalc import formats
-    from attncalc.formats import report as for_scripts
-    from attncalc.layout.class_report import lay_out_class
     from attncalc.layout.report import Report, lay_out_report
 
     if format in ("json", "csv"):
+        from attncalc.formats import report as for_scripts
+
         rows = [(marking, scores, Report(marking, problem.show, lang).working) for marking, scores in marked]
         if format == "json":
             return for_scripts.to_json(rows, of_class=of_class)
         return for_scripts.to_csv(rows, of_class=of_class, count_from=problem.show.count_from)
     title, kind = problem.title, problem.kind
     if of_class:
+        from attncalc.layout.class_report import lay_out_class
+
         document = lay_out_class(marked, problem.show, lang, title=title, kind=kind)
     else:
         marking, scores = marked[0]

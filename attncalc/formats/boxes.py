@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import lru_cache
+from operator import itemgetter
 from typing import NamedTuple
 
 from attncalc.blocks import Grid
@@ -38,14 +38,16 @@ EMPTY = Box.of("")
 def joined(boxes: Iterable[Box], gap: int = 0) -> Box:
     """The boxes side by side, their middles on one line."""
     boxes = list(boxes)
+    if len(boxes) == 1:
+        return boxes[0]
     above = max((box.middle for box in boxes), default=0)
     below = max((len(box.lines) - box.middle for box in boxes), default=1)
-    lines = [""] * (above + below)
-    for number, box in enumerate(boxes):
-        start = above - box.middle
-        for i in range(len(lines)):
-            inside = start <= i < start + len(box.lines)
-            lines[i] += " " * (gap if number else 0) + padded(box.lines[i - start] if inside else "", box.width)
+    columns = []
+    for box in boxes:
+        empty, over = [" " * box.width], above - box.middle
+        under = above + below - over - len(box.lines)
+        columns.append([*empty * over, *(padded(line, box.width) for line in box.lines), *empty * under])
+    lines = map((" " * gap).join, zip(*columns, strict=True)) if columns else [""]
     return Box(tuple(lines), above, sum(box.width for box in boxes) + gap * max(0, len(boxes) - 1))
 
 
@@ -126,7 +128,6 @@ def _label(label: str, paint: Paint | None) -> str:
     return paint(visible(label), "token") if paint else visible(label)
 
 
-@lru_cache(maxsize=4)  # one that proves too wide for its line is set again in blocks
 def _columns(grid: Grid, paint: Paint | None) -> tuple[list[_Column], list[str]]:
     """The columns as text, and what stands below the matrix for headers that are too long."""
     headers, legend = column_headers(grid.columns)
@@ -160,9 +161,9 @@ def column_headers(labels: Sequence[str] | None) -> tuple[list[str], list[str]]:
 
 def _aligned(cells: list[str]) -> tuple[list[str], int]:
     """Figures with their decimal points below one another, 0 under the 0 of 0.707, all of one width; and that."""
-    if "".join(cells).isascii() and len({cell[::-1].find(".") for cell in cells}) == 1:
-        width = max(map(len, cells))  # as many decimals each: nearly always in a large matrix, of a million cells
-        return [cell.rjust(width) for cell in cells], width
+    if _have_equal_decimals(cells):  # nearly always in a large matrix, of a million cells
+        width = max(map(len, cells))
+        return (f"%{width}s\n" * len(cells) % tuple(cells)).split("\n")[:-1], width
     wholes = [display_width(cell.partition(".")[0]) for cell in cells]
     most = max(wholes, default=0)
     shifted = [" " * (most - whole) + cell for whole, cell in zip(wholes, cells, strict=True)]
@@ -170,25 +171,39 @@ def _aligned(cells: list[str]) -> tuple[list[str], int]:
     return [padded(cell, width) for cell in shifted], width
 
 
+def _have_equal_decimals(cells: Sequence[str]) -> bool:
+    """Whether every cell has its one point at the same place from the end, or none has any."""
+    text = "".join(cells)
+    points = text.count(".")
+    if not (text and text.isascii() and text.isprintable()):
+        return False
+    if not points:
+        return True
+    after = len(cells[0]) - cells[0].find(".")
+    is_long = points == len(cells) and min(map(len, cells)) >= after
+    return is_long and set(map(itemgetter(-after), cells)) == {"."}
+
+
 def _block(columns: Sequence[_Column], rows: Sequence[str], count: int) -> Box:
     """Brackets around the columns, their headers above, the labels of the rows to the right."""
-    lines = []
-    for i in range(count):
-        left, right = _brackets(i, count)
-        cells = BETWEEN.join([column.cells[i] for column in columns])
-        lines.append(f"{left} {cells} {right}" + (f" {rows[i]}" if rows else ""))
-    if not lines:
-        lines = ["[ ]"]
+    cells = zip(*(column.cells for column in columns), strict=True) if columns else [()] * count
+    labels = [f" {label}" for label in rows] or [""] * count
+    lines = [
+        f"{left} {BETWEEN.join(row)} {right}{label}"
+        for (left, right), row, label in zip(_brackets(count), cells, labels, strict=True)
+    ] or ["[ ]"]
     header = BETWEEN.join(centred(column.header, column.width) for column in columns)
     middle = (len(lines) - 1) // 2
     if header.strip():
         lines.insert(0, f"  {header}  ")
         middle += 1
+    if not rows and not header.strip():
+        return Box(tuple(lines), middle, display_width(lines[0]))  # cells and brackets alone are of one width
     width = max(map(display_width, lines))
     return Box(tuple(padded(line, width) for line in lines), middle, width)
 
 
-def _brackets(i: int, count: int) -> tuple[str, str]:
-    if count == 1:
-        return "[", "]"
-    return {0: ("⎡", "⎤"), count - 1: ("⎣", "⎦")}.get(i, ("⎢", "⎥"))
+def _brackets(count: int) -> list[tuple[str, str]]:
+    if count < 2:
+        return [("[", "]")] * count
+    return [("⎡", "⎤"), *[("⎢", "⎥")] * (count - 2), ("⎣", "⎦")]

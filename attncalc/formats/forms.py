@@ -41,7 +41,7 @@ def infix(sign: str, binds: int, apart: Iterable[str] = (), roomy: Callable[[Kin
     return Form(between=sign, least=(binds, binds + 1), guarded=(None, True), apart=frozenset(apart), roomy=roomy)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Notation:
     """The table of one kind of text: a form for each operation, and how the leaves are written."""
 

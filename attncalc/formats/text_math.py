@@ -92,6 +92,11 @@ def _before_matrices(math: Math) -> list[Math]:
     return [math._replace(pattern=Expr("chain", *part)) for part in (pattern.args[:sign], pattern.args[sign:])]
 
 
+def _may_fit(math: Math, width: int) -> bool:
+    """Whether it is worth setting in one row: a column takes a figure and two spaces, at least."""
+    return all(3 * figure.cells.shape[-1] <= width for figure in math.figures if isinstance(figure, Grid))
+
+
 class Formulas:
     """Lays formulas out in two dimensions. How a matrix is drawn, and a line without one, a format may change."""
 
@@ -146,9 +151,10 @@ class Formulas:
         """One row where it fits or is flat; else each sign on a row of its own, its matrices below one another."""
         if is_flat(math):
             return [self.flat(math, width)]
-        one = self.unbroken(math)
-        if one.width <= width:
-            return [one]
+        if _may_fit(math, width):
+            one = self.unbroken(math)
+            if one.width <= width:
+                return [one]
         parts, found = segments(math.pattern), []
         for part in parts:
             sign = Box.of(set_off(part.sign, True)) if part.sign else EMPTY

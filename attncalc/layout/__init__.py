@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 
 from attncalc.blocks import Block, Document, Prose, Section
@@ -37,7 +36,7 @@ def lay_out(
     heading = Prose((title,)) if title else say(f"title.{kind}")
     asked, only = only, only or ([solution.result] if page.detail == "result" else [])
     if only and page.detail == "result":
-        page.show = replace(show, detail="matrices")
+        page.show = show._replace(detail="matrices")
     blocks: list[Block] = [conventions(page)]
     if page.detail != "full" and show.detail is None and not asked:
         blocks.append(say("remarks.big" if page.detail == "matrices" else "remarks.huge"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
 
@@ -131,7 +131,7 @@ class _Question:
 
     def __init__(self, exercise: Exercise, say: Wording) -> None:
         self.exercise, self.say, self.hidden = exercise, say, exercise.hidden
-        self.page = _Page(exercise.solution, replace(exercise.show, detail="matrices"), say, exercise.hidden)
+        self.page = _Page(exercise.solution, exercise.show._replace(detail="matrices"), say, exercise.hidden)
         self.known = known_axes(exercise.solution)
         self.steps = [step for step in exercise.solution.steps.values() if step.id in exercise.hidden.asked]
 
@@ -249,4 +249,3 @@ class _Page(Page):
 
     def hides(self, cell: Cell) -> bool:
         return self.hidden.hides(cell.step.id, cell.row, cell.column)
-

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
+from math import prod
 
 import numpy as np
 
@@ -51,7 +52,7 @@ class Figures:
     def decimals(self) -> int:
         """The most that one of them has: all of its step, where one is no exact figure."""
         step = self._step
-        return step.places if step.written is None and not step.exact.all() else rounding.decimals_of(self.texts)
+        return step.places if step.written is None and not step.is_exact else rounding.decimals_of(self.texts)
 
 
 class Page:
@@ -76,7 +77,7 @@ class Page:
     @cached_property
     def cells(self) -> int:
         """How many figures are worked out."""
-        return sum(step.values.size for step in self.solution.steps.values() if step.operands)
+        return sum(prod(step.shape) for step in self.solution.steps.values() if step.operands)
 
     # Figures as formulas
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from fractions import Fraction
 
 from attncalc.blocks import Block, Document, Formula, Items, Math, Prose, Section, Table, Token, Work, compose
@@ -30,7 +29,7 @@ class Report:
     def __init__(self, marking: Marking, show: Show, lang: str) -> None:
         self.marking = marking
         # What follows from written figures is shown to the decimals of its step, whatever is carried elsewhere.
-        self.show = replace(show, rule=replace(show.rule, rounding="exact"))
+        self.show = show._replace(rule=show.rule._replace(rounding="exact"))
         self.say = Wording(lang)
         self.page = Page(marking.solution, self.show, self.say)
         self._as_written: dict[str, Step] = {}

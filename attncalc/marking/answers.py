@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Any, NamedTuple, TypeAlias
 
@@ -28,8 +27,7 @@ from attncalc.steps import Step
 Figures: TypeAlias = NDArray[Any]  # of dtype object: Written, or None where nothing is said
 
 
-@dataclass(frozen=True, eq=False)
-class Answers:
+class Answers(NamedTuple):
     """What one person wrote: by step id, n × m figures; None where nothing is said of a figure. `file` is its name."""
 
     name: str
@@ -51,7 +49,7 @@ def read_answers(
     Raises ProblemError for all that can't be used, with its place. A figure that is none is no error: it is Written as
     invalid.
     """
-    source = replace(decode(data, name), count_from=count_from)
+    source = decode(data, name)._replace(count_from=count_from)
     reader = _Reader(source, solution, decimal_comma)
     suffix = PurePath(name).suffix.lower()
     if step is not None:
@@ -91,8 +89,7 @@ class _Block(NamedTuple):
         return f"{self.named} {len(self.rows)} × {len(self.columns)}"
 
 
-@dataclass(frozen=True)
-class _Reader:
+class _Reader(NamedTuple):
     """Reads the figures of steps. `blanks`: whether `_` is a figure that was left blank, rather than one not asked."""
 
     source: Source

@@ -7,7 +7,6 @@ are the same problem with a key changed. What has no place in a problem, or chan
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -67,7 +66,7 @@ def other_keys(change: Change) -> Method:
         if changed is problem.given:
             return {}
         try:
-            return solve(replace(problem, given=changed)).steps
+            return solve(problem._replace(given=changed)).steps
         except ProblemError:
             return {}
 
@@ -81,17 +80,12 @@ def to(kind: Any, **values: Any) -> Change:
 
 def _changed(node: Any, change: Change) -> Any:
     """A part of a problem with its parts, and theirs, changed; itself where nothing is."""
-    if isinstance(node, tuple):
-        parts = [_changed(part, change) for part in node]
-        if all(new is old for new, old in zip(parts, node, strict=True)):
-            return node
-        return type(node)(*parts) if hasattr(node, "_fields") else tuple(parts)
-    if isinstance(node, Matrix) or not is_dataclass(node) or isinstance(node, type):
+    if not isinstance(node, tuple):
         return node
-    old = {field.name: getattr(node, field.name) for field in fields(node) if field.init}
-    new = {name: _changed(part, change) for name, part in old.items()}
-    new.update(change(node))
-    return replace(node, **new) if any(new[name] != old[name] for name in old) else node
+    parts = tuple(_changed(part, change) for part in node)
+    if hasattr(node, "_make"):
+        parts = node._make(parts)._replace(**change(node))
+    return parts if parts != node else node
 
 
 def law(ends: str, of: Callable[[Map], Expr | None]) -> Composition:

@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,8 +39,7 @@ HIDDEN = -1e9  # as many programs write -∞ in a mask
 FAULTS = frozenset({SLIP, IMPRECISE, BLANK, INVALID})
 
 
-@dataclass(frozen=True, eq=False)
-class Marked:
+class Marked(NamedTuple):
     """A step whose figures were written, all n × m: each with its verdict ("" where nothing was asked), the exact
     figure, and what follows from the figures before it: nothing but arithmetic (`value`), and where it may lie;
     `as_meant` is the same where slips before it were of the pen alone.
@@ -58,8 +58,7 @@ class Marked:
     places: int
 
 
-@dataclass(frozen=True, eq=False)
-class Figure:
+class Figure(NamedTuple):
     """One written figure, rows and columns from 0, of the step of this id, with its verdict; `method` is the known
     wrong one that gives it."""
 
@@ -73,7 +72,7 @@ class Figure:
     method: str | None = None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, repr=False)
 class Marking:
     """What is said of somebody's written figures, step by step, in the order of the solution.
 

@@ -16,7 +16,7 @@ def as_written(marking: Marking, id: str) -> Step:
     marked = marking.steps[id]
     operands = tuple(_stood(marking, operand) for operand in marked.step.operands)
     # What the figures give, not what makes a row of weights add up to 1.
-    step = replace(marked.step, operands=operands, places=marked.places, rows_sum_to_one=False)
+    step = replace(marked.step, operands=operands, places=marked.places, rows_sum_to_one=False, is_rounded=True)
     step.values = marked.follows.value
     step.decimals = step.own_decimals
     return step

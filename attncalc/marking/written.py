@@ -35,16 +35,13 @@ _token = re.compile(
 _STARTS_A_FACTOR = ("√", "sqrt", "exp", "e", "pi", "(")
 
 # Why a text that is no expression is no figure: the first pattern that is found says it.
-_WHY_NOT = tuple(
-    (re.compile(pattern, re.IGNORECASE), why)
-    for pattern, why in (
-        (r"^[+-]?\.?(nan|inf|infinity|∞)$", "not_finite"),
-        (r"^[+-]?0[0-9]+(\.|e|$)", "leading_zero"),
-        (r"^[+-]?0[xob]", "other_base"),
-        (r"[0-9]_[0-9]", "underscore"),
-        (r"^[‐‑‒–—]", "dash"),
-        ("", "not_a_number"),
-    )
+_WHY_NOT = (
+    (r"^[+-]?\.?(nan|inf|infinity|∞)$", "not_finite"),
+    (r"^[+-]?0[0-9]+(\.|e|$)", "leading_zero"),
+    (r"^[+-]?0[xob]", "other_base"),
+    (r"[0-9]_[0-9]", "underscore"),
+    (r"^[‐‑‒–—]", "dash"),
+    ("", "not_a_number"),
 )
 
 
@@ -95,7 +92,8 @@ def written(text: str, decimal_comma: bool = False) -> Written:
     except _NoValue as error:
         return Written(text, None, None, str(error))
     except _NoExpression:
-        return Written(text, None, None, next(why for pattern, why in _WHY_NOT if pattern.search(plain)))
+        found = (why for pattern, why in _WHY_NOT if re.search(pattern, plain, re.IGNORECASE))
+        return Written(text, None, None, next(found))
 
 
 class _NoValue(Exception):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
@@ -92,7 +91,7 @@ def sized(problem: Problem) -> Problem:
         given = size_of(problem.given)
     except StepError as error:
         raise _in_file(problem, error) from error
-    return replace(problem, kind="size", given=given, show=Show())  # its own show is of the steps of the model
+    return problem._replace(kind="size", given=given, show=Show())  # its own show is of the steps of the model
 
 
 def _in_file(problem: Problem, error: StepError) -> ProblemError:
@@ -101,7 +100,9 @@ def _in_file(problem: Problem, error: StepError) -> ProblemError:
 
 
 def _worked(problem: Problem, on_step: Callable[[str], object] | None) -> Solution:
-    sheet = Sheet(problem.show.rule, on_step, most=MOST_SHOWN_IN_PART.get(problem.show.detail, MOST_FIGURES))
+    detail = problem.show.detail
+    most = MOST_SHOWN_IN_PART.get(detail, MOST_FIGURES)
+    sheet = Sheet(problem.show.rule, on_step, most=most, result=detail == "result")
     try:
         mechanism(problem.kind)(sheet, problem.given, problem.show)
         if problem.drawn:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,8 +16,7 @@ from attncalc.sheet import Sheet
 from attncalc.steps import Step
 
 
-@dataclass(frozen=True)
-class Rules:
+class Rules(NamedTuple):
     """What a head does to its scores: how they are scaled, capped and masked, and how softmax is shifted.
 
     `mask` gives M, n × m, for these scores when the page comes to it; None where everything is visible.

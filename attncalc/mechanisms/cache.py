@@ -9,7 +9,7 @@ from attncalc.sheet import Sheet
 from attncalc.steps import Axis, Step
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Cache:
     """Keys and values of one attention: those of each head's own rows so far, and those of a memory, which stay.
 
@@ -33,6 +33,4 @@ class Cache:
 
     def _below(self, sheet: Sheet, id: str, before: Step, new: Step) -> Step:
         symbol = sheet.symbol(f"{id}_all")
-        return sheet.arrange(
-            f"{id}.all", below, before, new, symbol=symbol, rows=self.rows, role=new.role, how="cache"
-        )
+        return sheet.arrange(f"{id}.all", below, before, new, symbol=symbol, rows=self.rows, role=new.role, how="cache")

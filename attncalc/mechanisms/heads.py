@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import replace
 
 from attncalc.expr import name, slot
 from attncalc.mechanisms import masks
@@ -56,10 +55,10 @@ def attend(
         A = masked_weights(sheet, parts["A"], given.mask, rules.refuse_empty_rows) if given.mask else parts["A"]
         return finished(sheet, parts, weighted_sum(sheet, A, parts["V"]) if "V" in parts else A)
     if "S" in parts:
-        A = weights(sheet, parts["S"], replace(rules, mask=mask_of(given)))
+        A = weights(sheet, parts["S"], rules._replace(mask=mask_of(given)))
         return finished(sheet, parts, weighted_sum(sheet, A, parts["V"]) if "V" in parts else A)
     if cache:
-        given = replace(given, mask=_mask_from(given, cache, memory="memory" in parts))
+        given = given._replace(mask=_mask_from(given, cache, memory="memory" in parts))
         parts |= cache.of_memory
     if given.heads > 1:
         return several(sheet, parts, each, given, rules, cache)
@@ -69,7 +68,7 @@ def attend(
     before = are_alike(parts["Q"]) and are_alike(parts["K"])
     parts |= turned(sheet, parts, turn)
     parts |= _kept(sheet, parts, parts, cache)
-    rules = replace(rules, mask=mask_of(given), relative=bool(turn) and before)
+    rules = rules._replace(mask=mask_of(given), relative=bool(turn) and before)
     return finished(sheet, parts, head(sheet, parts["Q"], parts["K"], parts.get("V"), rules))
 
 
@@ -78,8 +77,8 @@ def _mask_from(given: Attention, cache: Cache, *, memory: bool) -> Mask:
     over a memory it stands as many keys further as there were rows before it."""
     mask = given.mask
     if memory:
-        return replace(mask, past=mask.past + cache.past)
-    return replace(mask, past=cache.past, causal=False) if cache.past else mask
+        return mask._replace(past=mask.past + cache.past)
+    return mask._replace(past=cache.past, causal=False) if cache.past else mask
 
 
 def _kept(sheet: Sheet, whole: Parts, own: Parts, cache: Cache | None, h: int = 0) -> Parts:
@@ -126,7 +125,7 @@ def several(
             keys_of[kv] = own["K"]
             own = own | _kept(sheet, parts, own, cache, h)
             per_head = mask_of(given, h) if mask and masks.is_per_head(given.mask) else mask
-            outputs.append(head(sheet, own["Q"], own["K"], own.get("V"), replace(rules, mask=per_head)))
+            outputs.append(head(sheet, own["Q"], own["K"], own.get("V"), rules._replace(mask=per_head)))
     if "V" not in shares[0] and given.split == "projection":
         return outputs[-1]
     with sheet.group("concat"):

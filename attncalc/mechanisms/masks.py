@@ -11,7 +11,7 @@ import numpy as np
 from attncalc.errors import StepError
 from attncalc.expr import Expr, slot, sum_of_slots
 from attncalc.problem.masks import Mask
-from attncalc.rounding import MINUS_INFINITY, Flags
+from attncalc.rounding import MINUS_INFINITY, Flags, Texts
 from attncalc.sheet import Sheet
 from attncalc.steps import Axis, Matrix, Step
 
@@ -59,13 +59,18 @@ def additive(part: Flags | Matrix) -> Matrix:
     """0 where a key is visible, -∞ where it is not; e^-∞ is 0."""
     if isinstance(part, Matrix):
         return part
-    return Matrix(np.where(part, 0.0, -np.inf), np.where(part, "0", MINUS_INFINITY).astype(object))
+    return Matrix(np.where(part, 0.0, -np.inf), _either(part, "0", MINUS_INFINITY))
 
 
 def kept(part: Flags | Matrix) -> Matrix:
     """1 where a key is visible, 0 where it is not."""
     seen = visible(part)
-    return Matrix(seen.astype(float), np.where(seen, "1", "0").astype(object))
+    return Matrix(seen.astype(float), _either(seen, "1", "0"))
+
+
+def _either(flags: Flags, yes: str, no: str) -> Texts:
+    both = np.array([yes, no], dtype=object)  # each text once, however many cells hold it
+    return np.asarray(np.where(flags, *both[:, None, None]))
 
 
 def is_per_head(mask: Mask) -> bool:

@@ -6,10 +6,10 @@ import errno
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
@@ -36,9 +36,8 @@ __all__ = [
 LARGEST = 50_000_000  # bytes of a file that is read; a device may have no end
 
 
-@dataclass(frozen=True)
-class Problem:
-    """What a problem file says, checked. `given` is a dataclass of its kind."""
+class Problem(NamedTuple):
+    """What a problem file says, checked. `given` is what those of its kind say."""
 
     name: str  # the file's name as given by the user
     title: str | None
@@ -51,7 +50,7 @@ class Problem:
 
     def with_show(self, **changes: Any) -> Problem:
         """The same problem shown otherwise, as Show.changed says: `with_show(decimals=4, rounding="carried")`."""
-        return replace(self, show=self.show.changed(**changes))
+        return self._replace(show=self.show.changed(**changes))
 
 
 # Where each kind is: the module is imported for a problem of that kind.
@@ -132,11 +131,10 @@ def parse(data: bytes, name: str = "<text>", folder: Path | None = None) -> Prob
     """
     source, root = _tree(data, name, folder)
     root, drawn = drawing.filled(source, root, drawing.asked(source, root))
-    return replace(_built(source, root), drawn=drawn)
+    return _built(source, root)._replace(drawn=drawn)
 
 
-@dataclass(frozen=True)
-class Template:
+class Template(NamedTuple):
     """A file whose matrices are drawn anew for each problem: `problem` is an example, in which each of `draws` is."""
 
     problem: Problem
@@ -184,11 +182,11 @@ def load_template(path: str | os.PathLike[str]) -> Template:
 
 
 def _tree(data: bytes, name: str, folder: Path | None) -> tuple[Source, Node]:
-    source = replace(decode(data, name), folder=folder)
+    source = decode(data, name)._replace(folder=folder)
     root = compose(source)
     if root is None:
         raise source.error_at(1, 1, "", "expected a mapping at top level", "the file is empty")
-    return replace(source, count_from=_count_from(root)), root
+    return source._replace(count_from=_count_from(root)), root
 
 
 def _built(source: Source, root: Node) -> Problem:

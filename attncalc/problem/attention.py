@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from attncalc.problem import embedding, fitting, masks, positions, rotary
 from attncalc.problem.embedding import Words
@@ -24,8 +24,7 @@ from attncalc.steps import Matrix
 LARGEST_D_K = 1_000_000_000
 
 
-@dataclass(frozen=True)
-class Scale:
+class Scale(NamedTuple):
     """What is done to the scores: `kind` is sqrt_d_k, none, divide or multiply; `value` and how it was `written`."""
 
     kind: str
@@ -33,8 +32,7 @@ class Scale:
     written: str = ""
 
 
-@dataclass(frozen=True, eq=False)
-class Attention:
+class Attention(NamedTuple):
     """One attention of n queries over m keys. What isn't given is None; biases are 1 × d.
 
     Matrices have the shapes that they have in the file: where `orientation` is out-in, weights are out × in.
@@ -171,9 +169,7 @@ def attention(source: Source, said: Reading) -> Attention:
     return _checked(source, said, find_start(source, said), counts)
 
 
-def _checked(
-    source: Source, said: Reading, start: Start, counts: Heads, inputs: Inputs | None = None
-) -> Attention:
+def _checked(source: Source, said: Reading, start: Start, counts: Heads, inputs: Inputs | None = None) -> Attention:
     fitting.check_keys(source, said, start, counts)
     words = embedding.asked(source, said)
     sizes = fitting.fitted(source, said, start, counts, inputs, words)

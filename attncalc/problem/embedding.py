@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from attncalc.problem.matrices import Given, matrix, rows
 from attncalc.problem.nodes import ListNode, MapNode, Node
@@ -16,8 +16,7 @@ from attncalc.problem.words import ids_of, named
 from attncalc.steps import Matrix
 
 
-@dataclass(frozen=True, eq=False)
-class Words:
+class Words(NamedTuple):
     """n words and the table that gives each its vector. Ids count from 0."""
 
     tokens: tuple[str, ...] | None  # n words; None where only ids are known
@@ -26,16 +25,14 @@ class Words:
     embedding: Matrix  # V × d_model
 
 
-@dataclass(frozen=True, eq=False)
-class Vectors:
+class Vectors(NamedTuple):
     """An `embedding` as it was read: its rows, and their words where it is a mapping of those."""
 
     given: Given
     words: tuple[str, ...] | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class Lookup:
+class Lookup(NamedTuple):
     """A vocabulary with its embedding, before anything is known of sizes."""
 
     vocabulary: tuple[str, ...]
@@ -60,8 +57,7 @@ class Lookup:
             yield Mismatch(self.node, self.path, what)
 
 
-@dataclass(frozen=True, eq=False)
-class Asked:
+class Asked(NamedTuple):
     """The words that are asked for. Sizes need its `operands` and `facts` (n, vocabulary); then it gives `words`."""
 
     lookup: Lookup

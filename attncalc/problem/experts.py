@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from attncalc.problem import feed_forward
 from attncalc.problem.feed_forward import FEED_FORWARD, FeedForward
@@ -19,8 +19,7 @@ from attncalc.steps import Matrix
 Each = tuple[Reading, ...]  # feed-forwards of a list
 
 
-@dataclass(frozen=True, eq=False)
-class Experts:
+class Experts(NamedTuple):
     """A router and its experts; each row goes to top_k of them. No `experts`: the routing alone."""
 
     router: Matrix  # d × experts
@@ -36,8 +35,7 @@ class Experts:
         return self.experts[0].width if self.experts else self.d
 
 
-@dataclass(frozen=True, eq=False)
-class ExpertsOfRows:
+class ExpertsOfRows(NamedTuple):
     """A mixture of experts for each row of x, n × d."""
 
     x: Matrix

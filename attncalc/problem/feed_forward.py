@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 from attncalc.problem.matrices import matrix, row_vector
 from attncalc.problem.readers import choice, labels
@@ -16,8 +16,7 @@ ACTIVATIONS = ("relu", "none", "gelu", "gelu-tanh", "silu", "swiglu", "geglu")
 GATED = ("swiglu", "geglu")
 
 
-@dataclass(frozen=True, eq=False)
-class FeedForward:
+class FeedForward(NamedTuple):
     """activation(x W_1 + b_1) W_2 + b_2, or with a gate; matrices as they are in the file (out × in where
     `orientation` is out-in), biases 1 × d."""
 
@@ -41,8 +40,7 @@ class FeedForward:
         return int(self.W_2.values.shape[1 if self.orientation == "in-out" else 0])
 
 
-@dataclass(frozen=True, eq=False)
-class FeedForwardOfRows:
+class FeedForwardOfRows(NamedTuple):
     """A feed-forward of each row of x, n × d."""
 
     x: Matrix
@@ -50,8 +48,7 @@ class FeedForwardOfRows:
     feed_forward: FeedForward
 
 
-@dataclass(frozen=True, eq=False)
-class Pair:
+class Pair(NamedTuple):
     """Two matrices of one shape, to be added or multiplied cell by cell."""
 
     first: Matrix

@@ -10,7 +10,6 @@ import ast
 import io
 import math
 import os
-import zipfile
 from pathlib import PurePosixPath, PureWindowsPath
 from typing import IO, Any
 
@@ -104,6 +103,8 @@ def _bytes(source: Source, name: str, largest: int) -> bytes:
 
 
 def _member(data: bytes, name: str | None) -> Floats:
+    import zipfile  # only needed here
+
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         names = [each.removesuffix(".npy") for each in archive.namelist() if each.endswith(".npy")]
         if not names:

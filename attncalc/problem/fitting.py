@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 from attncalc.problem import embedding, positions
 from attncalc.problem.heads import Heads
@@ -94,8 +94,7 @@ def _check_memory(source: Source, said: Reading, start: Start) -> None:
         raise source.error(said.at("memory"), "memory", "says nothing", "write {tokens: [..]}")
 
 
-@dataclass(frozen=True)
-class Inputs:
+class Inputs(NamedTuple):
     """What an attention within a layer works on: n rows of width d_model; keys and values from the same rows, or from m
     of a memory, of width d_memory."""
 

@@ -25,7 +25,6 @@ LARGEST = 1_000_000  # of a draw
 CANDIDATES = 8  # for a matrix that is to be fit for an exercise
 
 
-@dataclass(frozen=True)
 class Identity:
     """1 on the diagonal, 0 elsewhere; square."""
 

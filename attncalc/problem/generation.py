@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from attncalc.problem.embedding import Lookup
 from attncalc.problem.matrices import FIGURES, Entries, row_vector
@@ -17,8 +17,7 @@ from attncalc.steps import Matrix
 MOST_STEPS = 1000
 
 
-@dataclass(frozen=True, eq=False)
-class Generation:
+class Generation(NamedTuple):
     """How a decoder goes on from the ids `start`: at most `steps` words, until `stop`; the likeliest each time, or by
     `draws` (1 × steps, from 0 to 1) from the probabilities. With a `cache`, keys and values are computed once."""
 

@@ -15,8 +15,7 @@ from attncalc.steps import Matrix
 MOST_HEADS = 1_000_000
 
 
-@dataclass(frozen=True, eq=False)
-class Head:
+class Head(NamedTuple):
     """One head that is given by itself. Only the first of the heads that share keys and values has W_K and W_V."""
 
     W_Q: Matrix
@@ -27,7 +26,7 @@ class Head:
     b_V: Matrix | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False, repr=False)
 class Heads:
     """How many heads there are; `each` holds what is given of them one by one, with its path in the attention."""
 

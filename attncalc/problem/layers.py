@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from attncalc.problem import experts as mixtures
 from attncalc.problem import norms, positions, rotary
@@ -28,8 +27,7 @@ MOST_LAYERS = 1000
 Given: TypeAlias = Attention | FeedForward | Experts
 
 
-@dataclass(frozen=True, eq=False)
-class Part:
+class Part(NamedTuple):
     """One part of a layer: what it does to its rows, whether they are added to what comes out, and how they are
     normalised: `pre`, before the part, or `post`, after the residual."""
 
@@ -40,8 +38,7 @@ class Part:
     place: str  # pre or post
 
 
-@dataclass(frozen=True, eq=False)
-class Layer:
+class Layer(NamedTuple):
     """The parts of a layer in their order, and the number (from 1) of the first layer that has these weights."""
 
     parts: tuple[Part, ...]
@@ -94,8 +91,7 @@ def layers(source: Source, node: Node, path: str) -> tuple[Reading, ...]:
     return tuple(LAYER.read(source, item, source.cell(path, k)) for k, item in enumerate(node.items))
 
 
-@dataclass(frozen=True)
-class Rows:
+class Rows(NamedTuple):
     """What a stack of layers works on: n rows of width d_model, perhaps with a memory; `causal`: no row of a decoder
     sees a later one, unless its mask says otherwise. Paddings are 1 × n and 1 × m."""
 
@@ -189,8 +185,8 @@ def _attention(source: Source, said: Reading, rows: Rows) -> Attention:
     causal = rows.causal if "mask" not in said else given.mask.causal
     _check_grows(source, said, rows, given)
     own = given.mask.padding
-    mask = replace(given.mask, causal=causal, padding=rows.padding if own is None else own)
-    return replace(given, mask=mask, position=_rotary(source, rows, given))
+    mask = given.mask._replace(causal=causal, padding=rows.padding if own is None else own)
+    return given._replace(mask=mask, position=_rotary(source, rows, given))
 
 
 def _check_grows(source: Source, said: Reading, rows: Rows, given: Attention) -> None:
@@ -207,7 +203,7 @@ def _rotary(source: Source, rows: Rows, given: Attention) -> Rotary | None:
         return None
     assert asked.rotary and asked.node and given.d_k
     shown = f"d_k is {given.d_k}"
-    whole, places = replace(source, within="", scope=""), max(rows.inputs.n.size, rows.longest)
+    whole, places = source._replace(within="", scope=""), max(rows.inputs.n.size, rows.longest)
     return rotary.check(
         whole, asked.rotary, given.d_k, places, shown=shown, node=asked.node, said=asked.said, path=asked.path
     )
@@ -217,7 +213,7 @@ def _cross_attention(source: Source, said: Reading, rows: Rows) -> Attention:
     given = attention_of_layer(source, said, rows.inputs)
     _check_grows(source, said, rows, given)
     own = given.mask.padding
-    return replace(given, mask=replace(given.mask, padding=rows.memory_padding if own is None else own))
+    return given._replace(mask=given.mask._replace(padding=rows.memory_padding if own is None else own))
 
 
 def _feed_forward(source: Source, said: Reading, rows: Rows) -> FeedForward:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from attncalc.problem.matrices import matrix, probabilities
 from attncalc.problem.readers import anything, choice, labels
@@ -14,8 +14,7 @@ from attncalc.problem.words import ids_of
 from attncalc.steps import Matrix
 
 
-@dataclass(frozen=True, eq=False)
-class Loss:
+class Loss(NamedTuple):
     """n predictions over a vocabulary of m words. One of logits, probabilities and of_targets is given."""
 
     reduction: str  # mean, sum or none

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import yaml
@@ -22,8 +22,7 @@ _minus_infinity = re.compile(r"[-−](\.?inf|\.?infinity|∞)", re.IGNORECASE).f
 _ASK = "say keep, hide or add: mask: {keep: [[..]]}"
 
 
-@dataclass(frozen=True)
-class Part:
+class Part(NamedTuple):
     """One matrix of a mask, its name and its place; `hidden` are the finite figures in it that were read as -∞."""
 
     name: str

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from attncalc.problem.masks import Mask
 from attncalc.steps import Matrix
 
 
-@dataclass(frozen=True, eq=False)
-class MaskTable:
+class MaskTable(NamedTuple):
     """A mask over `size` positions; S, scores that are ready for softmax, or A, weights, are size × size."""
 
     size: int

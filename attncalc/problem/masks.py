@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import partial
+from types import MappingProxyType
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,8 +24,7 @@ _CHOICES = ("none", "causal")
 _ALIGN = "align: start, align: end or past: N"
 
 
-@dataclass(frozen=True, eq=False)
-class Mask:
+class Mask(NamedTuple):
     """What is visible to query i (of n) among m keys, and what is added to the scores. Indices count from 0."""
 
     causal: bool = False  # no key after i + past
@@ -41,12 +41,11 @@ class Mask:
         return bool(self.causal or self.window or self.keep or self.hide or self.add or self.padding is not None)
 
 
-@dataclass(frozen=True)
-class Asked:
+class Asked(NamedTuple):
     """A `mask:` as it was read, before anything is known of sizes; `said` where it is a mapping."""
 
     causal: bool = False
-    parts: Mapping[str, tuple[Part, ...]] = field(default_factory=dict)  # by keep, hide and add
+    parts: Mapping[str, tuple[Part, ...]] = MappingProxyType({})  # by keep, hide and add
     node: Node | None = None
     path: str = "mask"
     said: Reading | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import yaml
 
@@ -28,8 +28,7 @@ from attncalc.problem.words import ids_of
 from attncalc.steps import Matrix
 
 
-@dataclass(frozen=True, eq=False)
-class Stack:
+class Stack(NamedTuple):
     """An encoder or a decoder: n rows of width d_model, from words or as H, through layers; what isn't given is None.
 
     `words` hold the vocabulary: their ids are the input, or where there is none those that generation starts from.
@@ -50,8 +49,7 @@ class Stack:
     memory_tokens: tuple[str, ...] | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class Model:
+class Model(NamedTuple):
     """One stack, or an encoder and a decoder that looks at what comes out of it."""
 
     encoder: Stack | None = None

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 from attncalc.problem.matrices import row_vector
 from attncalc.problem.nodes import Node
@@ -16,8 +16,7 @@ from attncalc.steps import Matrix
 MOST_EPS = 1.0
 
 
-@dataclass(frozen=True, eq=False)
-class Norm:
+class Norm(NamedTuple):
     """How each row of d figures is normalised; gain and bias are 1 × d."""
 
     kind: str  # layer-norm or rms-norm
@@ -28,8 +27,7 @@ class Norm:
     bias: Matrix | None
 
 
-@dataclass(frozen=True, eq=False)
-class NormOfRows:
+class NormOfRows(NamedTuple):
     """A norm of each row of x, n × d."""
 
     x: Matrix

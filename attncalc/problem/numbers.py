@@ -11,22 +11,19 @@ _plain = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?").fullmatch
 _general = re.compile(r"([+\-−]?)([0-9]*)(?:\.([0-9]*))?(?:[eE]([+\-−]?)([0-9]+))?").fullmatch
 
 # Why a text is no number: the first pattern that is found says it. {0} is the text.
-_WHY_NOT = tuple(
-    (re.compile(pattern, re.IGNORECASE), what, hint)
-    for pattern, what, hint in (
-        (r"^\s*$", "empty", "write a number"),
-        (r"^(true|false|yes|no|on|off)$", "{0} is not a number", "write 1 or 0"),
-        (r"^(null|none|~|_)$", "{0} is not a number", "every entry must be given"),
-        (r"^[+\-−]?\.?(nan|inf|infinity|∞)$", "{0} is not finite", "write a finite number"),
-        (r"^[+\-−]?0[0-9]+(\.|e|$)", "{0} has a leading zero", "leave the zero out"),
-        (r"^[+\-−]?0[xob]", "{0} is not a decimal number", "write it in base ten"),
-        (r"[0-9]_[0-9]", "{0} is not a number", "leave the _ out"),
-        (r"^[+\-−]?[0-9]+,[0-9]+$", "{0} is not a number", "write a decimal point"),
-        (r"^[+\-−]?[0-9.]+/[0-9.]+$", "{0} is a fraction", "write it as a decimal number"),
-        (r"^[0-9]+:[0-9:.]+$", "{0} is not a number", "write it as one decimal number"),
-        (r"^[‐‑‒–—]", "{0} starts with a dash", "write - before a negative number"),
-        (r"^\s|\s$", "spaces round a number", "leave them out"),
-    )
+_WHY_NOT = (
+    (r"^\s*$", "empty", "write a number"),
+    (r"^(true|false|yes|no|on|off)$", "{0} is not a number", "write 1 or 0"),
+    (r"^(null|none|~|_)$", "{0} is not a number", "every entry must be given"),
+    (r"^[+\-−]?\.?(nan|inf|infinity|∞)$", "{0} is not finite", "write a finite number"),
+    (r"^[+\-−]?0[0-9]+(\.|e|$)", "{0} has a leading zero", "leave the zero out"),
+    (r"^[+\-−]?0[xob]", "{0} is not a decimal number", "write it in base ten"),
+    (r"[0-9]_[0-9]", "{0} is not a number", "leave the _ out"),
+    (r"^[+\-−]?[0-9]+,[0-9]+$", "{0} is not a number", "write a decimal point"),
+    (r"^[+\-−]?[0-9.]+/[0-9.]+$", "{0} is a fraction", "write it as a decimal number"),
+    (r"^[0-9]+:[0-9:.]+$", "{0} is not a number", "write it as one decimal number"),
+    (r"^[‐‑‒–—]", "{0} starts with a dash", "write - before a negative number"),
+    (r"^\s|\s$", "spaces round a number", "leave them out"),
 )
 
 
@@ -89,6 +86,6 @@ def _written_out(whole: str, fraction: str, power: int) -> str:
 
 def _why_not(text: str) -> NotANumber:
     for pattern, what, hint in _WHY_NOT:
-        if pattern.search(text):
+        if re.search(pattern, text, re.IGNORECASE):
             return NotANumber(what, hint)
     return NotANumber("{0} is not a number", "write it like 2, -0.5 or 1e-3")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from attncalc.problem.matrices import matrix, probabilities, row_vector
 from attncalc.problem.nodes import Node
@@ -14,8 +14,7 @@ from attncalc.problem.source import Source, short
 from attncalc.steps import Matrix
 
 
-@dataclass(frozen=True, eq=False)
-class Choice:
+class Choice(NamedTuple):
     """Which words of each row are left: the `top_k` likeliest, or the fewest of these that add up to `top_p`."""
 
     top_k: int | None  # 1 to m
@@ -23,8 +22,7 @@ class Choice:
     renormalise: bool  # whether what is left is divided by its sum
 
 
-@dataclass(frozen=True, eq=False)
-class Output:
+class Output(NamedTuple):
     """n rows and a vocabulary of m words; what isn't given is None. One of x, logits and probabilities is."""
 
     tokens: tuple[str, ...] | None  # n labels of the rows

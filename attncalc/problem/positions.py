@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from attncalc.problem import rotary as rotations
 from attncalc.problem.forms import MOST_DRAWN
@@ -19,16 +18,14 @@ from attncalc.problem.source import Source, counted
 from attncalc.steps import Matrix
 
 
-@dataclass(frozen=True)
-class Sinusoidal:
+class Sinusoidal(NamedTuple):
     """PE[pos, 2i] = sin(pos / base^(2i/d)) and PE[pos, 2i+1] = cos of the same, added to H."""
 
     base: tuple[float, str] = BASE  # and how it was written
     columns: str = "interleaved"  # or concatenated: all sines first
 
 
-@dataclass(frozen=True, eq=False)
-class Learned:
+class Learned(NamedTuple):
     """Row pos of the table is added to row pos of H."""
 
     table: Matrix  # as many positions as it has × d_model
@@ -37,8 +34,7 @@ class Learned:
 Position: TypeAlias = Sinusoidal | Learned | Rotary | None
 
 
-@dataclass(frozen=True, eq=False)
-class Asked:
+class Asked(NamedTuple):
     """A `position:` as it was read, before anything is known of sizes."""
 
     kind: str = "none"  # one of KINDS
@@ -70,8 +66,12 @@ class Asked:
         return self.rotary
 
 
-_KIND = Key("kind", lambda source, node, path: scalar(source, node, path, "a kind"), None,
-            "none, sinusoidal (base, columns), learned (table), or rotary (the other keys)")
+_KIND = Key(
+    "kind",
+    lambda source, node, path: scalar(source, node, path, "a kind"),
+    None,
+    "none, sinusoidal (base, columns), learned (table), or rotary (the other keys)",
+)
 _SINUSOIDAL = Table((
     Key("base", positive, BASE, "what is raised to 2i/d"),
     Key("columns", choice("interleaved", "concatenated"), "interleaved",
@@ -111,8 +111,7 @@ def position(source: Source, node: Node, path: str) -> Asked:
 # kind: positions
 
 
-@dataclass(frozen=True, eq=False)
-class Positions:
+class Positions(NamedTuple):
     """The sinusoidal positions of `length` rows of `width` figures, and perhaps rows x that they are added to."""
 
     length: int

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from attncalc.problem.matrices import matrix, row_vector
 from attncalc.problem.nodes import ListNode, Node
@@ -17,8 +17,7 @@ LAST_START = 1_000_000_000
 WIDEST = 1_000_000
 
 
-@dataclass(frozen=True, eq=False)
-class Rotary:
+class Rotary(NamedTuple):
     """How pairs of columns are turned. At most one of `angles` and (`cos`, `sin`) is given; else the base gives them.
 
     `width` is how many columns are turned, the first ones; None until `check` has been told how many there are.
@@ -41,8 +40,7 @@ class Rotary:
         return self.width
 
 
-@dataclass(frozen=True, eq=False)
-class RotaryOfRows:
+class RotaryOfRows(NamedTuple):
     """Rows x, n × d, each turned by its position."""
 
     x: Matrix
@@ -125,7 +123,7 @@ def check(
             raise source.error(said.at("ntk"), f"{before}ntk", what, "one pair has no slower one: leave it out")
         for name in ("angles", "cos", "sin"):
             _check_table(source, said, f"{before}{name}", name, columns // 2, positions)
-    return replace(given, width=columns)
+    return given._replace(width=columns)
 
 
 def _check_table(source: Source, said: Reading, path: str, name: str, pairs: int, positions: int) -> None:

@@ -28,7 +28,7 @@ class Key(NamedTuple):
     doc: str
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False, repr=False)
 class Reading:
     """The values of a mapping that was read: `reading["H"]`; and what was said: `"H" in reading`, `reading.at("H")`."""
 
@@ -48,7 +48,7 @@ class Reading:
         return self.node.entries[name].value
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False, repr=False)
 class Table:
     """The keys of one mapping. `elsewhere` are keys that are read in another place, each with that place."""
 
@@ -89,7 +89,7 @@ class Table:
 
 
 class Kind(NamedTuple):
-    """One kind of problem: its keys, and what makes a checked dataclass of their values."""
+    """One kind of problem: its keys, and what makes something checked of their values."""
 
     keys: Table
     build: Callable[[Source, Reading], Any]

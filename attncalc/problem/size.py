@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from attncalc.problem.feed_forward import ACTIVATIONS
@@ -16,8 +15,7 @@ BIASES = ("no", "yes", "feed-forward")
 NUMBERS = ("0.5", "1", "2", "4", "8")  # bytes that a number takes: four bits to float64
 
 
-@dataclass(frozen=True)
-class Size:
+class Size(NamedTuple):
     """What a model is made of, in numbers: what is None is not there, and so is not counted.
 
     `layers` are those of its one stack, or of the decoder of an encoder-decoder.

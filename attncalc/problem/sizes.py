@@ -28,7 +28,7 @@ class Dimension(NamedTuple):
     of: str = ""
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Operand:
     """A matrix of the problem: its name (indices from 1), its place, and the dimensions of its rows and columns."""
 
@@ -89,7 +89,7 @@ class Mismatch(NamedTuple):
     what: str
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Sizes:
     """The operands of a problem with the sizes of their dimensions.
 

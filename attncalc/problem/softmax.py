@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from attncalc.problem import masks
 from attncalc.problem.mask_entries import padding
@@ -16,8 +16,7 @@ from attncalc.problem.source import Source
 from attncalc.steps import Matrix
 
 
-@dataclass(frozen=True, eq=False)
-class Softmax:
+class Softmax(NamedTuple):
     """The softmax of each row of x, n × m."""
 
     x: Matrix

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from attncalc.errors import ProblemError
 
@@ -26,8 +25,7 @@ class Placed(Protocol):
     def start_mark(self) -> Any: ...
 
 
-@dataclass(frozen=True)
-class Source:
+class Source(NamedTuple):
     """One text with the name the user gave it; `count_from` is where indices in messages start (0 or 1).
 
     `folder` is where the files that it names are; None: it can't name any. Within a part of the file (`inside`), paths
@@ -44,7 +42,7 @@ class Source:
     def inside(self, key: str, *index: int) -> Source:
         """The same text, for a part of it: `layers` and an index from 0, then `attention`."""
         one_up = [number + 1 - self.count_from for number in index]  # `cell` counts as the user does; a scope from 1
-        return replace(self, within=f"{self.within}{self.cell(key, *index) if index else key}.",
+        return self._replace(within=f"{self.within}{self.cell(key, *index) if index else key}.",
                        scope=f"{self.scope}{self.cell(key, *one_up) if index else key}.")  # fmt: skip
 
     def error(self, at: Placed, path: str, what: str, hint: str = "") -> ProblemError:

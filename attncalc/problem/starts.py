@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from attncalc.errors import ProblemError
 from attncalc.problem.heads import Heads
@@ -16,8 +16,7 @@ WORDS = ("vocabulary", "embedding", "input")  # which give H
 WEIGHTS = (*PROJECTIONS, "W_QKV", "W_O")  # whose rows and columns change places with `orientation: out-in`
 
 
-@dataclass(frozen=True)
-class Start:
+class Start(NamedTuple):
     """One way in: the keys it needs and may have, besides W_O and b_O."""
 
     name: str
@@ -97,7 +96,7 @@ def start_in_layer(source: Source, said: Reading) -> Start:
     """How the weights of an attention are given that gets its rows from the layer. Raises ProblemError."""
     by_head = bool(said["heads"].each)
     start = _weights(source, said, by_head)
-    start = replace(start, needs=start.needs[1:])
+    start = start._replace(needs=start.needs[1:])
     missing = [name for name in start.needs if name not in said]
     if missing:
         hint = "give them; W_Q: identity leaves the rows as they are"

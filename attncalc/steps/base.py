@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 from typing import Any, NamedTuple
@@ -75,24 +75,35 @@ class Step:
 
     id: str
     symbol: Expr
-    values: Floats = field(init=False)
     operands: tuple[Step, ...] = ()
     rows: Axis | None = None
     columns: Axis | None = None
     role: str = ""
     places: int = 3
     rows_sum_to_one: bool = False
+    is_rounded: bool = False  # whether `values` are, in a carried solution
+    again: Callable[[], Floats] | None = None  # works `values` anew, where the sheet let them go
     decimals: int | None = None  # how many decimals hold every figure whole; None: they may be no decimals
 
     def __repr__(self) -> str:
         # Not its operands, which have operands of their own.
         return f"{type(self).__name__}({self.id})"
 
+    @cached_property
+    def values(self) -> Floats:
+        assert self.again, f"{self.id} has no figures yet"
+        return self.again()
+
+    def let_go(self) -> None:
+        """Forgets the figures, but not how many, until somebody asks for them."""
+        assert self.shape
+        vars(self).pop("values", None)
+
     @property
     def kind(self) -> str:
         return type(self).__name__.lower()
 
-    @property
+    @cached_property
     def shape(self) -> tuple[int, int]:
         n, m = self.values.shape
         return n, m
@@ -110,14 +121,28 @@ class Step:
     @cached_property
     def exact(self) -> Flags:
         """Which figures are exact: from exact operands, and with no more decimals than are shown."""
+        if not self._fitting.any():  # as nearly always in a large matrix
+            return self._fitting
         operands = [operand.values for operand in self.operands]
-        flags = self.exact_from(operands, [operand.exact for operand in self.operands])
+        return np.asarray(self._fitting & self.exact_from(operands, [operand.exact for operand in self.operands]))
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether every figure is."""
+        return bool(self._fitting.all() and self.exact.all())
+
+    @cached_property
+    def _fitting(self) -> Flags:
         noise = NOISE if self.own_decimals is None else 0.0  # decimals are rid of it
-        return np.asarray(flags & fits(self.unrounded, self.places, noise))
+        return fits(self.unrounded, self.places, noise)
 
     @property
     def unrounded(self) -> Floats:
-        """The figures as the operands give them, before a carried solution rounds them.
+        """The figures as the operands give them, before a carried solution rounds them."""
+        return self.worked() if self.is_rounded else self.values
+
+    def worked(self) -> Floats:
+        """The same, worked from the operands.
 
         Where those are decimals, so is each sum and product of them: what float64 adds to that is taken off, so that it
         decides no tie.

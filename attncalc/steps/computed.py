@@ -241,6 +241,8 @@ class Contract(_Computed):
         if not self._is_large:
             return super().exact_from(operands, exact)
         (a, b), (a_exact, b_exact) = operands, exact
+        if a_exact.all() and b_exact.all():
+            return np.ones((len(a), b.shape[1]), dtype=bool)
         a_counts, b_counts = ~((a == 0) & a_exact), ~((b == 0) & b_exact)  # an exact 0 makes its product exact
         inexact = (~a_exact).astype(float) @ b_counts + a_counts.astype(float) @ (~b_exact)
         return np.asarray(inexact == 0)

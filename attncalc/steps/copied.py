@@ -33,6 +33,10 @@ class Given(Step):
     def exact(self) -> Flags:
         return np.full(self.shape, self.written is not None)
 
+    @property
+    def is_exact(self) -> bool:
+        return self.written is not None
+
     def recomputed(self, operands: Sequence[Floats], work: Work = expr.evaluate) -> Floats:
         return self.matrix.values
 
@@ -78,6 +82,10 @@ class Arrange(Step):
     @cached_property
     def exact(self) -> Flags:
         return self.exact_from([o.values for o in self.operands], [o.exact for o in self.operands])
+
+    @property
+    def is_exact(self) -> bool:
+        return bool(self.exact.all())
 
     def bounds(self, operands: Sequence[Bounds], places: int) -> Bounds:
         """Those of the cells that are copied; of all that may be, where the choosers leave a choice."""

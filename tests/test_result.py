@@ -1,0 +1,42 @@
+"""Where only the result is asked for, the figures on the way to it go, and are the same again for who asks for them."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from attncalc import formats
+from attncalc.layout import lay_out
+from attncalc.mechanisms import solve
+from attncalc.problem import load
+
+PROBLEMS = Path(__file__).resolve().parent.parent / "problems"
+
+
+@pytest.mark.parametrize("rounding", ["exact", "carried"])
+@pytest.mark.parametrize("path", sorted(PROBLEMS.glob("*.yaml")), ids=lambda path: path.stem)
+def test_what_went_is_the_same_again(path, rounding):
+    read = load(path).with_show(rounding=rounding)
+    whole, result = solve(read), solve(read.with_show(detail="result"))
+    assert list(whole.steps) == list(result.steps)
+    for id, step in reversed(result.steps.items()):
+        assert np.array_equal(step.values, whole.steps[id].values), id
+        assert np.array_equal(step.exact, whole.steps[id].exact), id
+
+
+@pytest.mark.parametrize("path", sorted(PROBLEMS.glob("*.yaml")), ids=lambda path: path.stem)
+def test_the_page_of_the_result_is_the_same_whether_figures_went_or_not(path):
+    read = load(path)
+    shown = read.with_show(detail="result").show
+    kept, went = (
+        formats.render("text", lay_out(solve(read.with_show(detail=detail)), shown, "en", kind=read.kind))
+        for detail in ("full", "result")
+    )
+    assert kept == went
+
+
+def test_figures_go_once_they_are_used():
+    read = load(PROBLEMS / "abc.yaml").with_show(detail="result")
+    steps = solve(read).steps
+    assert {id for id, step in steps.items() if "values" not in vars(step)} >= {"H", "W_Q", "Q", "K", "S", "scaled"}
+    assert steps["O"].values.shape == steps["Q"].shape
