@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, NoReturn, TypeAlias
 
@@ -98,7 +97,7 @@ def compose(source: Source) -> Node | None:
     except yaml.YAMLError as error:
         joined = pairs_joined(source.text)
         if joined != source.text:
-            return compose(replace(source, text=joined))
+            return compose(source._replace(text=joined))
         raise syntax_error(source, error, composer.last) from None
 
 
