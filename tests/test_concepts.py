@@ -33,7 +33,7 @@ each_key = pytest.mark.parametrize("key", KEYS)
 def exercise(name: str, shapes: bool = False) -> Exercise:
     problem = load(PROBLEMS / f"{name}.yaml")
     solution = solve(problem)
-    return Exercise(solution, problem.show, problem.kind, problem.title, hidden(solution, {}), shapes)
+    return Exercise(solution, problem.show, problem.kind, problem.title, hidden(solution, {}), shapes, given_alone=True)
 
 
 @cache
@@ -103,6 +103,15 @@ def test_a_concept_applies_where_the_problem_has_what_it_is_about(
 ) -> None:
     assert those <= set(applying(name))
     assert not not_those & set(applying(name))
+
+
+@pytest.mark.parametrize(("options", "is_put"), [
+    (("--level", "1"), True), (("--level", "2"), False), (("--level", "3"), False), (("--blank", "A,O"), False),
+    (("--blank", "S[1,*]"), False), (("--blank", "Q"), True), (("--level", "1", "--ask", "shapes"), False),
+])  # fmt: skip
+def test_the_shape_of_scores_is_asked_where_the_sheet_does_not_tell_it(options: tuple[str, ...], is_put: bool) -> None:
+    run = attncalc("exercise", PROBLEMS / "abc.yaml", "--concepts", "all", "-f", "text", *options)
+    assert run.returncode == 0 and (b"What shape has" in run.stdout) == is_put
 
 
 def test_the_shape_of_scores_is_not_asked_again_where_shapes_are() -> None:
@@ -352,7 +361,8 @@ def test_what_can_not_be_asked_is_one_line(which: str, name: str, said: str) -> 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_the_command_adds_them_after_the_problems_and_their_answers_to_the_key(lang: str) -> None:
     def page(*options: str) -> str:
-        result = attncalc("exercise", PROBLEMS / "abc.yaml", "--concepts", "shape,growth", "--lang", lang, *options)
+        result = attncalc("exercise", PROBLEMS / "abc.yaml", "--level", "1", "--concepts", "shape,growth", "--lang",
+                          lang, *options)
         assert result.returncode == 0, result.stderr
         return result.stdout.decode()
 

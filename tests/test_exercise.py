@@ -52,6 +52,21 @@ def test_levels() -> None:
     assert all(not flags[0].any() and flags[1:].all() for flags in worked.values())
 
 
+@pytest.mark.parametrize(("name", "row"), [
+    ("abc", 0), ("abc-causal", 1), ("next-token-mask", 1), ("draw-causal", 1), ("draw-decoder-layer", 1),
+    ("decoder-layer", 1), ("draw-cross", 0), ("experts", 0),
+])  # fmt: skip
+def test_the_row_that_is_worked_is_the_first_that_weighs_more_than_one(name: str, row: int) -> None:
+    """Under a causal mask the first token sees itself alone: [1, 0, 0] shows nothing."""
+    solution = solve(load(ROOT / "problems" / f"{name}.yaml"))
+    asked = by_level(solution, 3)
+    weights = [step for id, step in solution.steps.items() if id in asked and step.role == "weights"]
+    for step in [*weights, solution.result]:
+        shown = [i for i, flags in enumerate(asked[step.id]) if not flags.any()]
+        assert shown == [row], step.id
+    assert all((step.values[row] > 0).sum() > 1 for step in weights)
+
+
 def test_names() -> None:
     solution = solve(load(ABC))
     asked = by_names(solution, ["exp[1,*]", "A[2,1]", "result"])

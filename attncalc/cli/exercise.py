@@ -29,7 +29,7 @@ def exercise(
     level: Annotated[
         int | None,
         typer.Option("--level", metavar="N", min=1, max=3, show_default="2",
-                     help="1: the weights and the result; 2: every step; 3: every step, with a first row worked."),
+                     help="1: the weights and the result; 2: every step; 3: every step, with one row worked."),
     ] = None,
     ask: Annotated[
         Literal["shapes"] | None,

@@ -35,17 +35,26 @@ class Hidden:
 
 
 def by_level(solution: Solution, level: int) -> Asked:
-    """Level 1 asks for the weights and the result; 2 for every step that is worked; 3 for every step but what the first
-    row of the result is worked from, which is shown."""
+    """Level 1 asks for the weights and the result; 2 for every step that is worked; 3 for every step but what one row
+    of the result is worked from, which is shown."""
     steps = asked_steps(solution)
     if level == 1:
         wanted = {solution.result.id, *(step.id for step in steps if step.rows_sum_to_one)}
         return {step.id: np.ones(step.shape, dtype=bool) for step in steps if step.id in wanted}
     asked = {step.id: np.ones(step.shape, dtype=bool) for step in steps}
     if level == 3:
-        needed = _needed(solution, solution.result, 0)
+        needed = _needed(solution, solution.result, _telling(solution))
         asked = {id: flags & ~needed[id] for id, flags in asked.items()}
     return {id: flags for id, flags in asked.items() if flags.any()}
+
+
+def _telling(solution: Solution) -> int:
+    """The first row of the result that shows how rows are worked: in which each attention of its tokens weighs more
+    than one; under a causal mask that of the first token does not."""
+    result = solution.result
+    own = [step for step in solution.steps.values() if step.role == "weights" and step.rows is result.rows is not None]
+    tells = [all((step.values[i] > 0).sum() > 1 for step in own) for i in range(result.shape[0])]
+    return tells.index(True) if any(tells) else 0
 
 
 def _needed(solution: Solution, step: Step, i: int) -> Asked:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property, partial, reduce
 from itertools import combinations
 from typing import NamedTuple, TypeAlias
 
@@ -126,6 +126,7 @@ class Judge:
         """Some of the steps that are asked for, by id, that enough of these draws are fair to: the result first, then
         weights, then those that are rarely unfair."""
         batch = self._batch(drawn)
+        enough = ENOUGH * batch.size
         batch = batch.only(self._first_failing(batch, self._tests_of_figures) == "")
         if not batch.size:
             return []
@@ -138,7 +139,7 @@ class Judge:
         left = np.ones(batch.size, dtype=bool)
         for step in sorted(self._asked, key=lambda step: self._rank(step, unfair[step.id])):
             still = left & ~unfair[step.id]
-            if np.count_nonzero(still) > ENOUGH * batch.size:
+            if np.count_nonzero(still) > enough:
                 found, left = [*found, step.id], still
         return [step.id for step in self._asked if step.id in found]
 
@@ -181,8 +182,8 @@ class Judge:
         return (Test(f"{METHOD}:{wrong.key}", partial(self._gives_the_same, wrong)) for wrong in self._wrong)
 
     def _is_pointless(self, batch: Batch) -> Flags:
-        """Products or asked results that are 0 everywhere, products whose rows are all alike, weights all alike or all
-        on one, rows without variance."""
+        """Products or asked results that are 0 everywhere, or whose rows are all alike as they are shown: who has
+        worked one has worked them all; weights all alike or all on one, rows without variance."""
         bad = np.zeros(batch.size, dtype=bool)
         for step in self._needed:
             figures = batch.exact[step.id]
@@ -190,8 +191,9 @@ class Judge:
                 bad |= np.isnan(figures).any(axis=(0, 1))
             if isinstance(step, Contract) or step.role == "activated" or step in self._asked:
                 bad |= (figures == 0).all(axis=(0, 1))
-            if isinstance(step, Contract) and step.shape[0] > 1:
-                bad |= (figures == figures[:1]).all(axis=(0, 1))
+            if (isinstance(step, Contract) or step in self._asked) and step.shape[0] > 1:
+                written = digits(step, figures)
+                bad |= (written == written[:1]).all(axis=(0, 1))
             if step.role in ("variance", "mean_square"):
                 bad |= (figures < 1e-9).any(axis=(0, 1))
             if step.rows_sum_to_one and not isinstance(step, Given):
@@ -207,7 +209,7 @@ class Judge:
         return bad
 
     def _is_near_a_tie(self, batch: Batch) -> Flags:
-        return _any(self._is_near_a_tie_at(step, batch) for step in self._asked)
+        return _any(batch, (self._is_near_a_tie_at(step, batch) for step in self._asked))
 
     def _is_near_a_tie_at(self, step: Step, batch: Batch) -> Flags:
         figures = batch.exact[step.id][self.asked[step.id]]
@@ -224,7 +226,7 @@ class Judge:
         return ~self._others(wrong.asked, worked(wrong.steps, batch.drawn, known=batch.exact), batch)
 
     def _others(self, steps: Iterable[Step], figures: Many, batch: Batch, habit: Habit = EXACT) -> Flags:
-        return _any(self._is_other_at(step, figures[step.id], batch, habit) for step in steps)
+        return _any(batch, (self._is_other_at(step, figures[step.id], batch, habit) for step in steps))
 
     def _is_other_at(self, step: Step, figures: Floats, batch: Batch, habit: Habit = EXACT) -> Flags:
         asked, right = self.asked[step.id], self.steps[step.id]
@@ -260,18 +262,19 @@ def _only(figures: Many, kept: Flags) -> Many:
 
 
 def _has_flat_matrices(batch: Batch) -> Flags:
-    return _any(is_flat(path, figures) for path, figures in batch.drawn.items())
+    return _any(batch, (is_flat(path, figures) for path, figures in batch.drawn.items()))
 
 
 def _has_like_matrices(batch: Batch) -> Flags:
     """A matrix that is its own transpose, or the same as another one."""
     matrices = batch.drawn.values()
     pairs = ((one, other) for one, other in combinations(matrices, 2) if one.shape == other.shape)
-    return _any(map(is_its_transpose, matrices)) | _any((one == other).all(axis=(0, 1)) for one, other in pairs)
+    return _any(batch, (*map(is_its_transpose, matrices), *((one == other).all(axis=(0, 1)) for one, other in pairs)))
 
 
-def _any(bad: Iterable[Flags]) -> Flags:
-    return np.asarray(np.logical_or.reduce(list(bad)))
+def _any(batch: Batch, bad: Iterable[Flags]) -> Flags:
+    """Which draws are bad by one of these; those of what rests on no drawn matrix are one for all draws."""
+    return reduce(np.logical_or, bad, np.zeros(batch.size, dtype=bool))
 
 
 def _is_plain(weights: Floats, places: int) -> Flags:

@@ -26,6 +26,7 @@ from attncalc.steps import Given
 
 # Why draws are refused that would do by themselves.
 REPEATED, OTHER_STEPS = "repeated", "other_steps"
+UNFIT = (judging.DEGENERATE, judging.SYMMETRIC)  # whatever is asked: many draws always are
 SMALL = 20_000  # draws that there may be at most: all of them are judged, and counted
 TRIES = 10_000  # draws for one variant; where none of so many will do, there are too few
 _TOGETHER = 32  # variants that are drawn together
@@ -106,7 +107,8 @@ class _Source:
                 taken.add(digest)
                 return variant
             self.refused[reason or OTHER_STEPS] += 1
-        raise self._too_few(f"{len(taken)} variants were found, and no other in {TRIES} draws")
+        found = f"{len(taken)} variants were found, and no other" if taken else "no variant was found"
+        raise self._too_few(f"{found} in {TRIES} draws")
 
     def enumerated(self, ids: Sequence[str]) -> Iterator[Variant]:
         """Of all draws that there are, those that will do, in an order of the seed's."""
@@ -136,11 +138,13 @@ class _Source:
         raise self._too_few(f"the draws that will do were used up before {id}")
 
     def _too_few(self, what: str) -> UsageError:
-        """Says why most draws were refused, and what could be asked instead."""
+        """Says why most draws were refused that were fit by themselves, if any were, and what could be asked instead.
+        """
         kinds: Counter[str] = Counter()
         for reason, count in self.refused.items():
             kinds[reason.partition(":")[0]] += count
-        why = "".join(f", mostly because {WHY[kind]}" for kind, _ in kinds.most_common(1))
+        others = Counter({kind: count for kind, count in kinds.items() if kind not in UNFIT})
+        why = "".join(f", mostly because {WHY[kind]}" for kind, _ in (others or kinds).most_common(1))
         less = self.judge.less(self.draws([f"less/{k}" for k in range(_PROBE)]))
         as_with = f", as with --blank {','.join(less)}" if 0 < len(less) < len(self.judge.asked) else ""
         return UsageError(what + why, f"draw from more numbers, show fewer decimals, or ask for less{as_with}")

@@ -37,7 +37,7 @@ class Facts:
 
     def __init__(self, exercise: Exercise, say: Wording) -> None:
         solution = exercise.solution
-        self.page, self.say, self.asks_shapes = Page(solution, exercise.show, say), say, exercise.shapes
+        self.page, self.say, self.exercise = Page(solution, exercise.show, say), say, exercise
         self.steps = solution.steps
         self.noted = {(convention.key, convention.choice) for convention in solution.conventions}
         self.details = {convention.key: convention.details for convention in solution.conventions}
@@ -98,6 +98,10 @@ class Facts:
         scope = _scope(self.own[0].made) if self.own else ""
         heads = [each for each in self.projected if _scope(each[0].made) == scope]
         return list(dict.fromkeys(weight for each in heads for part in each for weight in part.weights))
+
+    def is_unseen(self, step: Step) -> bool:
+        """Whether the sheet neither asks for a step nor shows it, which would tell its shape."""
+        return not (self.exercise.shapes or self.exercise.asks(step) or self.exercise.shows(step))
 
     def beside(self, step: Step, other: str) -> Step | None:
         """K beside Q, O beside S: the step of another name in the same attention and head."""
@@ -299,7 +303,7 @@ class Concept:
 CONCEPTS = (
     Concept("sources", lambda facts: facts.own, _projections),
     Concept("parameters", lambda facts: facts.own, _parameters),
-    Concept("shape", lambda facts: facts.scores and not facts.asks_shapes, _shape),
+    Concept("shape", lambda facts: facts.scores and facts.is_unseen(facts.scores), _shape),
     Concept("scale", lambda facts: facts.notes("scale", "sqrt_d_k"), _scale),
     Concept("weights", lambda facts: facts.weights, _weights),
     Concept("constant", lambda facts: _weighed(facts) and not facts.of("shifted"), _softmax),

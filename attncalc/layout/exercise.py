@@ -65,6 +65,13 @@ class Exercise:
     worth: Fraction | None = None
     wrong: Mapping[str, Sequence[Floats]] = field(default_factory=dict)
 
+    def asks(self, step: Step) -> bool:
+        return step.id in self.hidden.asked
+
+    def shows(self, step: Step) -> bool:
+        """Whether a step that is not asked for is shown, as nothing that is asked for leads to it."""
+        return not self.given_alone and not self.asks(step) and not self.hidden.rest[step.id].any()
+
 
 @dataclass(frozen=True)
 class Head:
@@ -133,15 +140,15 @@ class _Question:
         self.exercise, self.say, self.hidden = exercise, say, exercise.hidden
         self.page = _Page(exercise.solution, exercise.show._replace(detail="matrices"), say, exercise.hidden)
         self.known = known_axes(exercise.solution)
-        self.steps = [step for step in exercise.solution.steps.values() if step.id in exercise.hidden.asked]
+        self.steps = [step for step in exercise.solution.steps.values() if exercise.asks(step)]
 
     def blocks(self) -> Iterator[Block]:
         say, steps = self.say, list(self.exercise.solution.steps.values())
         yield conventions(self.page)
         inputs = [step for step in steps if isinstance(step, Given)]
         yield Section(say("sections.given"), "given", tuple(given(self.page, step) for step in inputs))
-        worked = [step for step in steps if step.is_worked and step.id not in self.hidden.asked]
-        shown = [step for step in worked if self.is_shown(step)]
+        worked = [step for step in steps if step.is_worked and not self.exercise.asks(step)]
+        shown = [step for step in worked if self.exercise.shows(step)]
         if shown:
             yield Section(say("sheet.worked"), "worked", tuple(self.page.matrix(step) for step in shown))
         # The way to what is asked may lead through steps that are not on the sheet.
@@ -173,9 +180,6 @@ class _Question:
         rows, columns = (self.labels(axis) for axis in (step.rows, step.columns))
         figures = tuple(str(texts[place]) for place in places)
         return Asked(step.id, step.shape, rows, columns, tuple(places), figures, self.exercise.shapes)
-
-    def is_shown(self, step: Step) -> bool:
-        return not self.exercise.given_alone and not self.hidden.rest[step.id].any()
 
     def is_dashed(self, step: Step) -> bool:
         return bool((self.hidden.rest[step.id] & ~self.hidden.asked[step.id]).any())
