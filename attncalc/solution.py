@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
@@ -105,6 +105,17 @@ class Solution:
         if name in self.steps:
             return [self.steps[name]]
         return [step for id, step in self.steps.items() if name and id.endswith(f".{name}")]
+
+    def leading_to(self, ids: Iterable[str]) -> set[Step]:
+        """These steps and all that they are worked from, at whatever remove."""
+        found: set[Step] = set()
+        waiting = [self.steps[id] for id in ids]
+        while waiting:
+            step = waiting.pop()
+            if step not in found:
+                found.add(step)
+                waiting += step.operands
+        return found
 
     def reached(
         self, marked: Mapping[str, Flags], *, but_by: Mapping[str, Flags] = MappingProxyType({})

@@ -31,6 +31,8 @@ def sheets(lang: str) -> Iterator[tuple[str, Sheet]]:
     for name, blanks in BLANKS.items():
         yield name, lay_sheet([exercise("abc", blanks)], HEAD, lang)
     yield "shapes", lay_sheet([exercise("two-heads", 1, shapes=True)], HEAD, lang)
+    copied = [exercise("draw-two-heads", 1), exercise("size-gqa", 1), exercise("top-p", 2)]
+    yield "copied", lay_sheet(copied, HEAD, lang)
     several = [exercise("abc-causal", 1, worth=Fraction(4)), exercise("generation", 2, worth=Fraction(6))]
     yield "several", lay_sheet(several, HEAD, lang)
     worded = [exercise(name, 1) for name in IN_WORDS]

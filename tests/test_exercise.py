@@ -8,17 +8,22 @@ import subprocess
 import sys
 import tracemalloc
 from collections import Counter
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from attncalc import formats, load, solve
+from attncalc.blocks import Document, Math, Prose, Question, Section
 from attncalc.cli import sheets as files
 from attncalc.errors import AttncalcError
 from attncalc.exercises.blanks import by_level, by_names, hidden
 from attncalc.exercises.students import ids_of, safe
+from attncalc.expr import Expr
+from attncalc.layout import exercise as layout
 from attncalc.layout.exercise import Exercise, Head, as_document, lay_sheet
+from attncalc.marking.template import by_choice
 from attncalc.steps import Given
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -85,28 +90,40 @@ def test_a_blank_that_matches_nothing_is_one_line(blank: str, said: str) -> None
 
 # What is shown
 
-
-def shown_cells(path: Path, level: int) -> tuple[list[tuple[str, int, int]], str]:
-    """The figures that the sheet of a problem may show, and the sheet."""
-    problem = load(path).with_show(rounding="exact")
-    solution = solve(problem)
-    asked = hidden(solution, by_level(solution, level))
-    laid = Exercise(solution, problem.show, problem.kind, problem.title, asked, given_alone=level == 1)
-    page = formats.render("text", as_document(lay_sheet([laid], Head(), "en")))
-    cells = [
-        (id, i, j) for id, step in solution.steps.items()
-        for i, j in np.ndindex(step.shape) if not asked.hides(id, i, j)
-    ]  # fmt: skip
-    return cells, page
+SENTINEL = 7345  # a figure that no shipped problem has
 
 
 @pytest.mark.parametrize("level", [1, 2, 3])
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
-def test_a_sheet_shows_no_figure_that_is_worked_from_an_answer(path: Path, level: int) -> None:
-    """Nothing that may be shown depends on an asked figure: worked again from other answers it is the same."""
-    solution = solve(load(path).with_show(rounding="exact"))
-    asked = by_level(solution, level)
-    cells, page = shown_cells(path, level)
+def test_a_sheet_shows_no_figure_that_is_asked_for_or_worked_from_an_answer(
+    path: Path, level: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each figure that is hidden, by the flow of figures from those that are asked for, is replaced by one that stands
+    nowhere else: no format shows it before the key."""
+    laid = of_level(path, level)
+    for id, step in laid.solution.steps.items():
+        if not isinstance(step, Given):
+            secret = [[laid.hidden.hides(id, i, j) or level == 1 for j in range(step.shape[1])]
+                      for i in range(step.shape[0])]  # fmt: skip
+            step.values = np.where(secret, SENTINEL, step.values)
+    monkeypatch.setattr(layout, "lay_out", lambda *_, **about: Document(Prose(()), "en", ()))  # the way, in the key
+    sheet = lay_sheet([laid], Head(), "en")
+    for name, form in formats.SHEETS.items():
+        subject = sheet if form.takes == "sheet" else as_document(sheet)
+        page = formats.render_sheet(name, subject, key=False)
+        # These have the key in them: in the blanks and in what is said afterwards; where \\printanswers is said.
+        page = re.sub(r"\{\d+:NUMERICAL:.*?\}|<generalfeedback.*?</generalfeedback>", "", page, flags=re.S)
+        page = re.sub(r"\\begin\{solution\}.*?\\end\{solution\}", "", page, flags=re.S)
+        assert str(SENTINEL) not in page, name
+    assert str(SENTINEL) in formats.render("text", as_document(sheet, key=True)) or not laid.hidden.asked
+
+
+@pytest.mark.parametrize("level", [1, 2, 3])
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+def test_no_figure_that_a_sheet_may_show_rests_on_an_answer(path: Path, level: int) -> None:
+    """Worked again from other answers it is the same."""
+    laid = of_level(path, level)
+    solution, asked = laid.solution, laid.hidden.asked
     other: dict[str, np.ndarray] = {}
     for id, step in solution.steps.items():
         operands = [other[each.id] for each in step.operands]
@@ -115,11 +132,83 @@ def test_a_sheet_shows_no_figure_that_is_worked_from_an_answer(path: Path, level
         except (IndexError, ValueError):
             return  # other ids than there are: nothing to compare
         other[id] = np.where(asked[id], values + 7.25, values) if id in asked else np.array(values)
-    for id, i, j in cells:
-        true = solution.steps[id].recomputed([each.values for each in solution.steps[id].operands])[i, j]
-        same = other[id][i, j] == true or np.isclose(other[id][i, j], true, rtol=1e-9)
-        assert same, (id, i, j)
-    assert page.count("______") >= 1
+    for id, step in solution.steps.items():
+        true = step.recomputed([each.values for each in step.operands])
+        same = (other[id] == true) | np.isclose(other[id], true, rtol=1e-9)
+        assert all(same[i, j] or laid.hidden.hides(id, i, j) for i, j in np.ndindex(step.shape)), id
+
+
+def of_level(path: Path, level: int) -> Exercise:
+    problem = load(path).with_show(rounding="exact")
+    solution = solve(problem)
+    asked = hidden(solution, by_level(solution, level))
+    return Exercise(solution, problem.show, problem.kind, problem.title, asked, given_alone=level == 1)
+
+
+def symbols_in(formula: Expr, known: Collection[Expr]) -> Iterator[Expr]:
+    """The parts of a formula that are the symbols of steps, the largest of them alone."""
+    if formula in known:
+        yield formula
+    else:
+        for part in formula.args:
+            yield from symbols_in(part, known) if isinstance(part, Expr) else ()
+
+
+def laid_question(path: Path, level: int) -> tuple[Exercise, Question]:
+    laid = of_level(path, level)
+    return laid, lay_sheet([laid], Head(), "en").questions[0]
+
+
+def maths(block: object) -> Iterator[Math]:
+    """All formulas of a block."""
+    if isinstance(block, Math):
+        yield block
+    elif isinstance(block, tuple):
+        for part in block:
+            yield from maths(part)
+
+
+@pytest.mark.parametrize("level", [1, 2, 3])
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+def test_each_symbol_in_a_formula_of_a_sheet_is_explained(path: Path, level: int) -> None:
+    """It is given, or asked for, or has a law or a sentence: nobody has to guess which columns are those of a head."""
+    laid, question = laid_question(path, level)
+    steps = laid.solution.steps.values()
+    symbols = {step.symbol for step in steps if step.symbol != step.formula}  # ln(p) is said by its name
+    laws: set[Expr] = set()
+    explained = {step.symbol for step in steps if isinstance(step, Given) or laid.asks(step)}
+    used: set[Expr] = set()
+    for block in question.blocks:
+        for pattern, _ in () if isinstance(block, Section) and block.anchor == "conventions" else maths(block):
+            if pattern.op == "chain" and len(pattern.args) > 2 and pattern.args[1] == Expr("text", "="):  # a law
+                explained.add(pattern.args[0].args[0] if pattern.args[0].op == "cell" else pattern.args[0])
+                laws.add(pattern.args[2])
+                used.update(symbols_in(pattern.args[2], symbols))
+            elif pattern.op == "chain":
+                explained.add(pattern.args[0])
+    for section in question.blocks:
+        if isinstance(section, Section) and section.anchor == "arranged":
+            for sentence in section.blocks[0].sentences:
+                symbol, *of = (part.pattern for part in sentence.parts if isinstance(part, Math))
+                explained.add(symbol)
+                used.update(each for formula in of for each in symbols_in(formula, symbols))
+    explained |= {step.symbol for step in steps if step.formula in laws}  # a step of generation like the first one
+    plain = {each.args[0] if each.op == "transpose" else each for each in used}
+    assert not {each for each in plain if each not in explained}, (path.stem, level)
+
+
+@pytest.mark.parametrize("level", [1, 2, 3])
+@pytest.mark.parametrize("name", ["experts", "experts-before", "decoder-modern"])
+def test_a_sheet_does_not_tell_which_experts_are_chosen(name: str, level: int) -> None:
+    """Whatever the choice, the sheet has the same formulas and shows the figures of no expert."""
+    laid, question = laid_question(ROOT / "problems" / f"{name}.yaml", level)
+    solution = laid.solution
+    told = {solution.steps[id].symbol for id in by_choice(solution)} - {
+        step.symbol for id, step in solution.steps.items() if id not in by_choice(solution)
+    }
+    formulas = [math.pattern for block in question.blocks for math in maths(block)]
+    shown = {symbol for formula in formulas for symbol in symbols_in(formula, told)}
+    assert not shown and (told or name != "experts")
 
 
 def test_what_is_not_asked_but_rests_on_an_answer_is_a_dash() -> None:

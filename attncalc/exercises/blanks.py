@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from attncalc.errors import UsageError
-from attncalc.marking.template import asked_steps
+from attncalc.marking.template import asked_steps, by_choice
 from attncalc.rounding import Flags
 from attncalc.solution import Solution
 from attncalc.steps import Step
@@ -110,13 +110,16 @@ def is_here(solution: Solution, blank: str) -> bool:
 
 def hidden(solution: Solution, asked: Asked) -> Hidden:
     """What the sheet of these blanks may not show beside them: where one weight of a row is asked for, not the others,
-    as they add up to 1."""
+    as they add up to 1; where the choice is not shown, nothing that is there because of it."""
     alone = {
         id: (flags.sum(axis=1, keepdims=True) == 1) & ~flags
         for id, flags in asked.items() if solution.steps[id].rows_sum_to_one
     }  # fmt: skip
     rest = solution.reached({id: flags | alone.get(id, False) for id, flags in asked.items()})
-    return Hidden(asked, {id: flags | alone.get(id, False) for id, flags in rest.items()})
+    rest = {id: flags | alone.get(id, False) for id, flags in rest.items()}
+    if any(rest[id].any() or id in asked for id, step in solution.steps.items() if step.role == "chosen"):
+        rest |= {id: np.ones_like(rest[id]) for id in by_choice(solution)}
+    return Hidden(asked, rest)
 
 
 def _named(solution: Solution, name: str) -> list[Step]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 
 import numpy as np
 
@@ -20,21 +20,25 @@ ADDED = ("gained", "biased")  # to what a function gives
 ANEW = ("attention", "cross_attention")  # another of them in the same layer has the same symbols
 
 
-def formulas(page: Page, title: Callable[[Group], Prose]) -> Section | None:
-    """Q = H·W_Q, .., A = softmax(S̃), O = A·V; of a model part by part, and of a step of generation what is new."""
-    blocks = tuple(_parts(page, page.solution.root, title, set()))
+def formulas(page: Page, title: Callable[[Group], Prose], only: Collection[Step] | None = None) -> Section | None:
+    """Q = H·W_Q, .., A = softmax(S̃), O = A·V; of a model part by part, and of a step of generation what is new.
+
+    Those of `only` some steps, if any are named, are not said by their own lines."""
+    blocks = tuple(_parts(page, page.solution.root, title, set(), only))
     return Section(page.say("sections.formulas"), "formulas", blocks) if blocks else None
 
 
-def _parts(page: Page, group: Group, title: Callable[[Group], Prose], said: set[Expr]) -> Iterator[Block]:
+def _parts(
+    page: Page, group: Group, title: Callable[[Group], Prose], said: set[Expr], only: Collection[Step] | None
+) -> Iterator[Block]:
     """The formulas of a group, and under their titles those of the parts in it."""
     known = frozenset(said) if group.key in AGAIN else frozenset()
     chunk: dict[tuple[object, Expr, Expr], None] = {}
-    for line in _laws(group, group):
+    for line in _laws(group, group, only):
         if isinstance(line, Group):
             yield from _work(chunk, known)
             chunk = {}
-            blocks = tuple(_parts(page, line, title, said))
+            blocks = tuple(_parts(page, line, title, said, only))
             if blocks:
                 yield Section(title(line), f"formulas-{line.key}{line.number or ''}", blocks, minor=True)
         else:
@@ -51,20 +55,22 @@ def _work(chunk: Iterable[tuple[object, Expr, Expr]], known: frozenset[Expr]) ->
         yield Work(lines)
 
 
-def _laws(group: Group, scope: Group) -> Iterator[tuple[object, Expr, Expr] | Group]:
+def _laws(
+    group: Group, scope: Group, only: Collection[Step] | None
+) -> Iterator[tuple[object, Expr, Expr] | Group]:
     """Each formula with the group in which it is said once, and the groups that have formulas of their own."""
-    if group.order == "by line":
+    if group.order == "by line" and only is None:
         return  # each line has said its own
     for member in group.members:
         if isinstance(member, Group):
             steps = list(member.steps())
             if member.key in TITLED:
                 yield member
-            elif member.function and steps:
+            elif member.function and steps and (only is None or steps[-1] in only):
                 yield scope, steps[-1].symbol, _law(member.function, steps)
             else:
-                yield from _laws(member, member if member.key in ANEW else scope)
-        elif isinstance(member, Step) and member.formula not in (None, member.symbol):
+                yield from _laws(member, member if member.key in ANEW else scope, only)
+        elif isinstance(member, Step) and (only is None or member in only) and member.formula not in (None, member.symbol):
             assert member.formula is not None
             yield scope, member.named, member.formula
 

@@ -36,13 +36,14 @@ from attncalc.exercises.blanks import Hidden
 from attncalc.layout import lay_out, section_title
 from attncalc.layout.closing import formulas
 from attncalc.layout.conventions import conventions
-from attncalc.layout.kinds import given
+from attncalc.layout.kinds import arranged, given
+from attncalc.layout.lines import lay_lines
 from attncalc.layout.page import Page
-from attncalc.marking.template import known_axes
+from attncalc.marking.template import by_choice, known_axes
 from attncalc.rounding import Floats
 from attncalc.show import Show
-from attncalc.solution import Solution
-from attncalc.steps import Arrange, Axis, Cell, Given, Step
+from attncalc.solution import Group, Solution
+from attncalc.steps import Axis, Cell, Given, Step
 from attncalc.wording import Wording
 
 ROOM = 6  # lines to write in, where the size of a matrix is not to be told
@@ -141,26 +142,42 @@ class _Question:
         self.page = _Page(exercise.solution, exercise.show._replace(detail="matrices"), say, exercise.hidden)
         self.known = known_axes(exercise.solution)
         self.steps = [step for step in exercise.solution.steps.values() if exercise.asks(step)]
+        chosen = by_choice(exercise.solution)
+        way = exercise.solution.leading_to(exercise.hidden.asked)
+        self.way = {step for step in way if step.id not in chosen or exercise.asks(step)}
 
     def blocks(self) -> Iterator[Block]:
         say, steps = self.say, list(self.exercise.solution.steps.values())
         yield conventions(self.page)
-        inputs = [step for step in steps if isinstance(step, Given)]
-        yield Section(say("sections.given"), "given", tuple(given(self.page, step) for step in inputs))
+        yield Section(say("sections.given"), "given", tuple(self.given()))
         worked = [step for step in steps if step.is_worked and not self.exercise.asks(step)]
         shown = [step for step in worked if self.exercise.shows(step)]
         if shown:
             yield Section(say("sheet.worked"), "worked", tuple(self.page.matrix(step) for step in shown))
+        unseen = [step for step in worked if step in self.way and step not in shown]
         # The way to what is asked may lead through steps that are not on the sheet.
-        laws = formulas(self.page, partial(section_title, self.page)) if len(worked) > len(shown) else None
+        laws = formulas(self.page, partial(section_title, self.page), self.way) if unseen else None
         if laws:
             yield laws
+        copied = [step for step in steps if step in self.way and step not in shown and not self.exercise.asks(step)]
+        found = (arranged(self.page, step) for step in copied if laws is None or step.formula is None)
+        sentences = tuple(dict.fromkeys(sentence for sentence in found if sentence))
+        if sentences:
+            yield Section(say("sheet.arranged"), "arranged", (Items(sentences),))
         if self.exercise.shapes:
             yield Section(say("sheet.shapes"), "shapes", (Items(tuple(map(self.shape, self.steps))),))
         if any(map(self.is_dashed, self.steps)):
             yield say("sheet.dash")
         for step in self.steps:
             yield Section(self.page.called(step), f"ask-{step.id}", tuple(self.ask(step, law=laws is None)))
+
+    def given(self) -> Iterator[Block]:
+        """The matrices of the problem; of a problem of single figures, a line for each."""
+        inputs = [step for step in self.exercise.solution.steps.values() if isinstance(step, Given)]
+        lines = set(_by_line(self.exercise.solution.root))
+        if lines.intersection(inputs):
+            yield lay_lines(self.page, [step for step in inputs if step in lines])
+        yield from (given(self.page, step) for step in inputs if step not in lines)
 
     def answers(self) -> Iterator[Block]:
         """All that is asked for in one place, before the way there: the shapes, and each step as a matrix."""
@@ -185,10 +202,13 @@ class _Question:
         return bool((self.hidden.rest[step.id] & ~self.hidden.asked[step.id]).any())
 
     def ask(self, step: Step, *, law: bool) -> Iterator[Block]:
-        """A grid to fill in, or room; above it the formula of the step, and below it the rows that are worked."""
+        """A grid to fill in, or room; above it the law of the step, and below it the rows that are worked."""
         says = step.formula not in (None, step.symbol)  # D² is said by its name
-        if law and says and step.formula is not None and not isinstance(step, Arrange):
+        if law and says and step.formula is not None:
             yield Formula((compose("chain", Math(step.symbol), "=", Math(step.formula)),))
+        sentence = arranged(self.page, step) if step.formula is None else None
+        if sentence:
+            yield sentence
         if self.exercise.shapes:
             yield Space(ROOM)
             return
@@ -238,6 +258,13 @@ class _Question:
     def label(self, axis: Axis | None, k: int) -> Prose:
         labels = self.labels(axis)
         return Prose((Token(labels[k]) if labels else self.page.count(k),))
+
+
+def _by_line(group: Group) -> Iterator[Step]:
+    """The steps that have a line each, 1 × 1."""
+    for member in group.members:
+        if isinstance(member, Group):
+            yield from member.steps() if member.order == "by line" else _by_line(member)
 
 
 class _Page(Page):

@@ -35,6 +35,17 @@ def _given(page: Page, step: Step) -> list[Block]:
     return [given(page, step)]
 
 
+def arranged(page: Page, step: Step) -> Prose | None:
+    """In words, where the figures of a step are copied from; None where its symbol or its law says it."""
+    if not isinstance(step, Arrange) or (step.formula is not None and step.choosers):
+        return None
+    if step.role in CHOSEN:
+        symbols = [Math(operand.symbol) for operand in step.operands]
+        return page.say(f"arranged.{step.role}", symbol=Math(step.symbol), source=symbols[0], by=symbols[-1])
+    described = HOW.get(step.how, _described)(page, step)
+    return described if isinstance(described, Prose) else None
+
+
 def _arrange(page: Page, step: Arrange) -> list[Block]:
     matrix = page.matrix(step, labelled=step.choosers > 0 or step.how == "cache" or look(step).labelled)
     if page.detail != "full":
@@ -115,6 +126,9 @@ def _looked_up(page: Page, step: Arrange) -> Work:
     ]  # fmt: skip
     return Work(tuple(lines))
 
+
+# By role, what is copied because of a choice: to say it cell by cell would tell what was chosen.
+CHOSEN = ("chosen", "left_logits", "sorted", "target_probabilities", "row_of_gates", "outputs_of_experts")
 
 # How an arrangement is described that its sources do not tell.
 HOW: dict[str, Callable[[Page, Arrange], Block]] = {

@@ -78,6 +78,11 @@ def asked_steps(solution: Solution) -> list[Step]:
     ]  # fmt: skip
 
 
+def by_choice(solution: Solution) -> set[str]:
+    """The ids of the steps that are there only because of what was chosen: they would tell it."""
+    return {step.id for step, depends, _ in _in_order(solution.root) if depends}
+
+
 def known_axes(solution: Solution) -> set[Axis]:
     """The axes whose labels no choice decided: those of generated words would tell what was generated."""
     return next((set(known) for *_, known in list(_in_order(solution.root))[-1:]), set())

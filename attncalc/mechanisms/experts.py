@@ -91,7 +91,8 @@ def _of_token(sheet: Sheet, x: Step, gates: Step, given: Experts, parts: Parts, 
         axis = Axis(tuple(_called(e) for e in chosen), "expert")
         weights = sheet.arrange("gates", lambda cells: cells[i : i + 1, chosen], gates, symbol=sheet.symbol("g"),
                                 columns=axis, role="row_of_gates")  # fmt: skip
-        stack = sheet.arrange("outputs", below, *outputs, symbol=sheet.symbol("F"), rows=axis)
+        stack = sheet.arrange("outputs", below, *outputs, symbol=sheet.symbol("F"), rows=axis,
+                              role="outputs_of_experts")  # fmt: skip
         return sheet.contract("combined", weights, stack, symbol=sheet.symbol("y"), role="weighted_sum")
 
 
