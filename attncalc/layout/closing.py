@@ -23,7 +23,8 @@ ANEW = ("attention", "cross_attention")  # another of them in the same layer has
 def formulas(page: Page, title: Callable[[Group], Prose], only: Collection[Step] | None = None) -> Section | None:
     """Q = H·W_Q, .., A = softmax(S̃), O = A·V; of a model part by part, and of a step of generation what is new.
 
-    Those of `only` some steps, if any are named, are not said by their own lines."""
+    Of `only` some steps, where any are named: those too that a page says in a line of their own.
+    """
     blocks = tuple(_parts(page, page.solution.root, title, set(), only))
     return Section(page.say("sections.formulas"), "formulas", blocks) if blocks else None
 
@@ -70,8 +71,9 @@ def _laws(
                 yield scope, steps[-1].symbol, _law(member.function, steps)
             else:
                 yield from _laws(member, member if member.key in ANEW else scope, only)
-        elif isinstance(member, Step) and (only is None or member in only) and member.formula not in (None, member.symbol):
-            assert member.formula is not None
+        elif isinstance(member, Step) and (only is None or member in only):
+            if member.formula is None or member.formula == member.symbol:
+                continue
             yield scope, member.named, member.formula
 
 
