@@ -120,8 +120,11 @@ def _folder(folder: Path, decimal_comma: bool) -> list[_Paper]:
     """The papers of a class of which each has a problem of its own."""
     from attncalc.marking.students import papers_of
 
-    pairs = papers_of(folder)
-    return [paper for own, path in pairs for paper in _papers(str(own), [str(path)], [], decimal_comma)]
+    return [
+        paper._replace(answers=replace(paper.answers, name=of.student or paper.answers.name))
+        for of in papers_of(folder)
+        for paper in _papers(str(of.problem), [str(of.answers)], [], decimal_comma)
+    ]
 
 
 def _refuse(template: bool, answers: list[str] | None, marks: str | None, follow_through: str | None) -> None:
@@ -169,7 +172,7 @@ def _papers(name: str, paths: list[str], steps: list[str], decimal_comma: bool) 
         called = "<stdin>" if str(path) == "-" else str(path)
         answers = read_answers(
             problems.read(str(path)), called, solution, step=steps[0] if steps else None, decimal_comma=decimal_comma,
-            count_from=problem.show.count_from,
+            count_from=problem.show.count_from, variant=problem.variant,
         )  # fmt: skip
         papers.append(_Paper(problem, solution, answers._replace(name=student)))
     return papers
