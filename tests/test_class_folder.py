@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 import subprocess
 import sys
@@ -214,3 +215,21 @@ def test_the_folder_of_one_sheet_for_all_is_marked(tmp_path: Path, with_index: b
         (tmp_path / "f" / "index.csv").unlink()
     run = call("check", tmp_path / "f", "-f", "csv")
     assert run.returncode == 1 and run.stdout.splitlines()[1].startswith("answers,0,")
+
+
+def test_a_student_with_two_problems_has_one_line(tmp_path: Path) -> None:
+    """Mei has all figures of the second problem wrong, Bo has the first right; each is worth 2 marks."""
+    (tmp_path / "class.txt").write_text("mei\nbo\n", encoding="utf-8")
+    made = ("--students", tmp_path / "class.txt", "--blank", "A", "--output-dir", tmp_path / "s")
+    assert call("exercise", DRAWN, DRAWN.replace("scale", "causal"), *made).returncode == 0
+    for who, k, off in (("mei", 2, 7), ("bo", 1, 0)):
+        figures = solve(load(tmp_path / "s" / f"problem-{who}-{k}.yaml")).steps["A"].values + off
+        (tmp_path / "s" / f"answers-{who}-{k}.yaml").write_text(f"A: {figures.round(6).tolist()}", encoding="utf-8")
+    for lang, place in (("en", "2: A[1,1]"), ("zh", "2：A[1,1]")):
+        page = call("check", tmp_path / "s", "--marks", "A=2", "-f", "markdown", "--lang", lang).stdout
+        assert page.count("| mei ") == page.count("| bo ") == 1 and place.replace("A[1,1]", "") in page, page
+    run = call("check", tmp_path / "s", "--marks", "A=2", "-f", "csv")
+    mei, bo = csv.DictReader(run.stdout.splitlines())
+    assert (mei["name"], mei["blank"], mei["slip"], mei["first_slip"]) == ("mei", "9", "9", "2.A[1,1]")
+    assert (bo["name"], bo["blank"], bo["correct"], bo["first_slip"]) == ("bo", "9", "9", "")
+    assert [bo[key] for key in ("marks.1.A", "marks.2.A", "marks", "out_of")] == ["2", "0", "2", "4"]

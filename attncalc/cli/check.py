@@ -85,7 +85,7 @@ def check(
         marked.append((marking, scores(marking, _worth(marks, paper.solution), follow_through or "full")))
     of_class = of_folder or len(answers or []) > 1 or any(Path(each).is_dir() for each in answers or [])
     read = papers[0].problem
-    page = _page(read, marked, asked, language(lang, read, on), of_class, on, math)
+    page = _page(papers, marked, asked, language(lang, read, on), of_class, on, math)
     write(page, output, on if pager else None)
     return 0 if all(marking.is_right for marking, _ in marked) else 1
 
@@ -201,20 +201,23 @@ def _worth(marks: str | None, solution: Solution) -> dict[str, Fraction]:
 
 
 def _page(
-    problem: Problem, marked: Sequence[tuple[Marking, Sequence[Score]]], format: str, lang: str, of_class: bool,
+    papers: Sequence[_Paper], marked: Sequence[tuple[Marking, Sequence[Score]]], format: str, lang: str, of_class: bool,
     on: Screen, math: str | None,
 ) -> str:  # fmt: skip
     from attncalc import formats
     from attncalc.layout.report import Report, lay_out_report
 
+    problem = papers[0].problem
     if format in ("json", "csv"):
         from attncalc.formats import report as for_scripts
 
-        rows = [(marking, scores, Report(marking, problem.show, lang).working) for marking, scores in marked]
+        rows = [(*each, Report(each[0], paper.problem.show, lang).working)
+                for paper, each in zip(papers, marked, strict=True)]  # fmt: skip
         if format == "json":
             return for_scripts.to_json(rows, of_class=of_class)
         return for_scripts.to_csv(rows, of_class=of_class, count_from=problem.show.count_from)
-    title, kind = problem.title, problem.kind
+    own = [paper.problem for paper in papers if paper.answers.name == papers[0].answers.name]
+    title, kind = " · ".join(each.title for each in own if each.title) or None, problem.kind
     if of_class:
         from attncalc.layout.class_report import lay_out_class
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import csv
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from io import StringIO
 from pathlib import Path, PurePath
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from attncalc.errors import UsageError
 from attncalc.problem.source import either, one_line
+
+T = TypeVar("T")
 
 YAML = (".yaml", ".yml")
 _ENDINGS = (*YAML, ".csv", ".txt")
@@ -62,6 +64,14 @@ def class_of(paths: Iterable[str | Path]) -> list[tuple[str, Path]]:
             raise UsageError(f"two files for {one_line(student)}: {both}", "keep one, or rename it")
         files[student] = path
     return list(files.items())
+
+
+def by_student(every: Iterable[T], name: Callable[[T], str]) -> list[list[T]]:
+    """What was handed in, student by student: one paper, or one for each of several problems."""
+    found: dict[str, list[T]] = {}
+    for each in every:
+        found.setdefault(name(each), []).append(each)
+    return list(found.values())
 
 
 def inside(folder: Path, path: Path) -> Path:
