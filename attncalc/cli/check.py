@@ -121,7 +121,7 @@ def _folder(folder: Path, decimal_comma: bool) -> list[_Paper]:
     from attncalc.marking.students import papers_of
 
     return [
-        paper._replace(answers=replace(paper.answers, name=of.student or paper.answers.name))
+        paper._replace(answers=paper.answers._replace(name=of.student or paper.answers.name))
         for of in papers_of(folder)
         for paper in _papers(str(of.problem), [str(of.answers)], [], decimal_comma)
     ]
