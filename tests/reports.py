@@ -1,6 +1,7 @@
 """Answers that make a report say each of its sentences, for the tests of wording and of formats."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -66,3 +67,5 @@ def documents(lang: str) -> Iterator[tuple[str, Document]]:
         if title and ANSWERS[name][0] == "abc":
             of_abc.append((marking, scores(marking, {"S": Fraction(2), "A": Fraction(3)})))
     yield "class", lay_out_class(of_abc, problem.show, lang, title="abc", kind="attention")
+    of_one = [(replace(marking, name="mei"), earned) for marking, earned in of_abc]
+    yield "several problems", lay_out_class(of_one, problem.show, lang, title="abc", kind="attention")

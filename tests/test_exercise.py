@@ -240,7 +240,8 @@ def test_shapes_are_asked_without_a_grid_and_told_by_the_key() -> None:
 def test_what_is_to_be_filled_in_tells_no_shape_that_is_asked_for(lang: str, tmp_path: Path) -> None:
     asked = ("--ask", "shapes", "--lang", lang, "--variants", "1", "--output-dir", str(tmp_path / "out"))
     assert exercise("problems/draw-cross.yaml", "--level", "1", *asked).returncode == 0
-    blank = (tmp_path / "out" / "answers-1.yaml").read_text(encoding="utf-8")
+    variant, _, blank = (tmp_path / "out" / "answers-1.yaml").read_text(encoding="utf-8").partition("\n")
+    assert variant.startswith("variant: ")
     like = "按行写，如" if lang == "zh" else "row by row, like"
     assert blank == "".join(f"# {like} [[1, 2], [3, 4]]\n{id}: _\n{end}" for id, end in (("A", "\n"), ("O", "")))
     command = [sys.executable, "-m", "attncalc", "check", str(tmp_path / "out"), "--format", "csv"]
@@ -366,11 +367,17 @@ def test_what_can_not_be_done_is_one_line(arguments: tuple[str, ...], said: str)
     ("id,name\n1,x\n", "nr", "no column"),
     ("id,name\n,x\n", "id", "nothing stands"),
     ("id;name\n1;x\n", "nr", "its columns are id and name"),
-    ("id,name\n1,x\n", None, "say which column"),
 ])  # fmt: skip
 def test_lists_of_students_that_can_not_be_used(text: str, column: str | None, said: str) -> None:
     with pytest.raises(AttncalcError, match=said):
-        ids_of(text.encode(), "class.csv", column)
+        ids_of(text.encode(), "class.csv" if column else "class.txt", column)
+
+
+@pytest.mark.parametrize("text", ["id,name\n1,x\n", "id\nmei\n", "mei\n"])
+def test_of_csv_the_column_must_be_said(text: str) -> None:
+    """Else the head of one with a single column would be a student."""
+    with pytest.raises(AttncalcError, match="say which column"):
+        ids_of(text.encode(), "class.CSV")
 
 
 def test_ids_are_made_safe() -> None:
@@ -396,7 +403,9 @@ def test_memory_does_not_grow_with_the_number_of_sheets(format: str) -> None:
         form = files.Form(format, None, None, False, True, (), None, None, None, None, "")
         recipe, ids = str(ROOT / "problems" / "draw-feed-forward.yaml"), [str(k) for k in range(count)]
         made = files.made([recipe], ids, "s", blanks=None, level=1, refused=Counter())
-        pieces = files.quiz(made, form) if format == "moodle" else (text for _, text in files.files(made, form))
+        pieces = files.quiz(made, form) if format == "moodle" else (
+            text for _, texts in files.files(made, form) for text in texts.values()
+        )  # fmt: skip
         tracemalloc.start()
         try:
             written = sum(map(len, pieces))

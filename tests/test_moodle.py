@@ -312,6 +312,12 @@ def test_variants_are_one_quiz_and_its_key_is_in_it(tmp_path: Path) -> None:
     assert {"sheet-1.xml", "sheet-2.xml"} <= names and not any(name.startswith("key") for name in names)
 
 
+def test_an_essay_is_worth_its_marks_and_a_cloze_its_boxes() -> None:
+    asked = run("--format", "moodle", "--level", "1", "--concepts", "2", "--marks", "4,1.5,3").stdout
+    grades = [(each.get("type"), each.findtext("defaultgrade")) for each in ElementTree.fromstring(asked)]
+    assert grades == [("category", None), ("cloze", None), ("essay", "1.5"), ("essay", "3")]
+
+
 @pytest.mark.parametrize("name", formats.SHEETS)
 def test_each_format_writes_a_sheet_in_either_language(name: str) -> None:
     for lang in ("en", "zh"):

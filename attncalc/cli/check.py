@@ -85,7 +85,7 @@ def check(
         marked.append((marking, scores(marking, _worth(marks, paper.solution), follow_through or "full")))
     of_class = of_folder or len(answers or []) > 1 or any(Path(each).is_dir() for each in answers or [])
     read = papers[0].problem
-    page = _page(read, marked, asked, language(lang, read, on), of_class, on, math)
+    page = _page(papers, marked, asked, language(lang, read, on), of_class, on, math)
     write(page, output, on if pager else None)
     return 0 if all(marking.is_right for marking, _ in marked) else 1
 
@@ -120,8 +120,11 @@ def _folder(folder: Path, decimal_comma: bool) -> list[_Paper]:
     """The papers of a class of which each has a problem of its own."""
     from attncalc.marking.students import papers_of
 
-    pairs = papers_of(folder)
-    return [paper for own, path in pairs for paper in _papers(str(own), [str(path)], [], decimal_comma)]
+    return [
+        paper._replace(answers=paper.answers._replace(name=of.student or paper.answers.name))
+        for of in papers_of(folder)
+        for paper in _papers(str(of.problem), [str(of.answers)], [], decimal_comma)
+    ]
 
 
 def _refuse(template: bool, answers: list[str] | None, marks: str | None, follow_through: str | None) -> None:
@@ -169,7 +172,7 @@ def _papers(name: str, paths: list[str], steps: list[str], decimal_comma: bool) 
         called = "<stdin>" if str(path) == "-" else str(path)
         answers = read_answers(
             problems.read(str(path)), called, solution, step=steps[0] if steps else None, decimal_comma=decimal_comma,
-            count_from=problem.show.count_from,
+            count_from=problem.show.count_from, variant=problem.variant,
         )  # fmt: skip
         papers.append(_Paper(problem, solution, answers._replace(name=student)))
     return papers
@@ -198,20 +201,23 @@ def _worth(marks: str | None, solution: Solution) -> dict[str, Fraction]:
 
 
 def _page(
-    problem: Problem, marked: Sequence[tuple[Marking, Sequence[Score]]], format: str, lang: str, of_class: bool,
+    papers: Sequence[_Paper], marked: Sequence[tuple[Marking, Sequence[Score]]], format: str, lang: str, of_class: bool,
     on: Screen, math: str | None,
 ) -> str:  # fmt: skip
     from attncalc import formats
     from attncalc.layout.report import Report, lay_out_report
 
+    problem = papers[0].problem
     if format in ("json", "csv"):
         from attncalc.formats import report as for_scripts
 
-        rows = [(marking, scores, Report(marking, problem.show, lang).working) for marking, scores in marked]
+        rows = [(*each, Report(each[0], paper.problem.show, lang).working)
+                for paper, each in zip(papers, marked, strict=True)]  # fmt: skip
         if format == "json":
             return for_scripts.to_json(rows, of_class=of_class)
         return for_scripts.to_csv(rows, of_class=of_class, count_from=problem.show.count_from)
-    title, kind = problem.title, problem.kind
+    own = [paper.problem for paper in papers if paper.answers.name == papers[0].answers.name]
+    title, kind = " · ".join(each.title for each in own if each.title) or None, problem.kind
     if of_class:
         from attncalc.layout.class_report import lay_out_class
 

@@ -2,43 +2,106 @@
 
 from __future__ import annotations
 
+import os
 import shutil
-import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory, mkdtemp
 
 from attncalc.errors import UsageError
+from attncalc.formats.spreadsheet import to_csv
+from attncalc.marking.students import INDEX, Listed, listed
+from attncalc.marking.template import is_untouched
 
 
-def fill(folder: Path, files: Iterable[tuple[str, str]], *, force: bool, tell: Callable[[str], object]) -> int:
-    """Writes files (name, text) into a folder, which is made where there is none; how many they are.
+def fill(
+    folder: Path, every: Iterable[tuple[Listed, Mapping[str, str]]], *, force: bool, tell: Callable[[str], object]
+) -> None:
+    """Writes the files of each student (name, text) into a folder, which is made where there is none, and an index.
 
-    They are made beside it and moved in when all are there; none of its own is replaced without `force`.
+    They wait beside it, and are moved in when all are there. Those that it has already are left; others of its own are
+    replaced, or removed where its index alone lists them, with `force`; answers that are filled in never are.
     """
     try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        if folder.exists() and not folder.is_dir():
-            raise UsageError(f"{folder} is a file", "choose another --output-dir")
-        beside = Path(tempfile.mkdtemp(dir=folder if folder.exists() else folder.parent, prefix=".attncalc-"))
+        old = listed(folder)
+        above = next(each for each in (folder, *folder.parents) if os.path.lexists(each))
+        with TemporaryDirectory(dir=above, prefix=".attncalc-", ignore_cleanup_errors=True) as place:
+            beside = Path(place)
+            rows, names = [], []
+            for row, texts in every:
+                rows.append(row)
+                for name, text in _fresh(folder, row, texts, force=force).items():
+                    tell(f"writing {name}")
+                    (beside / name).write_text(text, encoding="utf-8", newline="\n")
+                    names.append(name)
+            made = {row.of for row in rows}
+            kept = [row for row in old if row.of in made]  # other formats of the same
+            index = to_csv([Listed._fields, *{row.files: row for row in (*kept, *rows)}.values()])
+            if _is_new(folder / INDEX, index, force=force or (bool(old) and kept == old)):
+                (beside / INDEX).write_text(index, encoding="utf-8", newline="\n")
+                names.append(INDEX)
+            _move(folder, beside, names, _outdated(folder, old, [*kept, *rows]))
     except OSError as error:
-        raise _cannot(folder, error) from None
+        raise UsageError(f"can't write into {folder}: {error.strerror}", "choose another --output-dir") from None
+
+
+def _fresh(folder: Path, row: Listed, texts: Mapping[str, str], *, force: bool) -> dict[str, str]:
+    """The files of a student that the folder has not got. Raises UsageError for those that may not be replaced."""
+    skip = set()
+    if _is_filled_in(folder / row.answers):
+        if not _has(folder / row.problem, texts[row.problem]):
+            hint = "take it elsewhere, or choose another --output-dir"
+            raise UsageError(f"{folder / row.answers} is filled in, and is of another problem", hint)
+        skip.add(row.answers)
+    return {name: text for name, text in texts.items()
+            if name not in skip and _is_new(folder / name, text, force=force)}  # fmt: skip
+
+
+def _is_new(path: Path, text: str, *, force: bool) -> bool:
+    """Whether the folder has no such file, or another, which may be replaced."""
+    if not os.path.lexists(path):
+        return True
+    if not path.is_file():
+        raise UsageError(f"{path} is there already, and is no file", "choose another --output-dir")
+    if _has(path, text):
+        return False
+    if not force:
+        raise UsageError(f"{path} is there already", "choose another --output-dir, or give --force")
+    return True
+
+
+def _has(path: Path, text: str) -> bool:
+    return path.is_file() and path.read_bytes() == text.encode()
+
+
+def _is_filled_in(path: Path) -> bool:
+    return path.is_file() and not is_untouched(path.read_text(encoding="utf-8", errors="replace"))
+
+
+def _outdated(folder: Path, old: Sequence[Listed], rows: Sequence[Listed]) -> list[str]:
+    """The files that the old index alone lists, but for those that go with answers that are filled in."""
+    stay = [*rows, *(row for row in old if _is_filled_in(folder / row.answers))]
+    gone = {name for row in old for name in row.files} - {name for row in stay for name in row.files}
+    return [name for name in sorted(gone) if (folder / name).is_file()]
+
+
+def _move(folder: Path, beside: Path, names: Sequence[str], gone: Sequence[str]) -> None:
+    """Moves files in, and aside those that they replace, and those that are to go. All are moved back, and folders that
+    were made for them removed, on an error or an interrupt."""
+    missing = [each for each in (folder, *folder.parents) if not each.exists()]
+    aside = Path(mkdtemp(dir=beside.parent, prefix=".attncalc-"))  # stays, with what it holds, where no way leads back
+    replaced = [name for name in (*names, *gone) if (folder / name).exists()]
+    moves = [*((folder / name, aside / name) for name in replaced), *((beside / name, folder / name) for name in names)]
     try:
-        names = []
-        for name, text in files:
-            tell(f"writing {name}")
-            if not force and (folder / name).exists():
-                raise UsageError(f"{folder / name} is there already", "choose another --output-dir, or give --force")
-            (beside / name).write_text(text, encoding="utf-8", newline="\n")
-            names.append(name)
-        folder.mkdir(exist_ok=True)
-        for name in names:
-            (beside / name).replace(folder / name)
-        return len(names)
-    except OSError as error:
-        raise _cannot(folder, error) from None
-    finally:
-        shutil.rmtree(beside, ignore_errors=True)
-
-
-def _cannot(folder: Path, error: OSError) -> UsageError:
-    return UsageError(f"can't write into {folder}: {error.strerror}", "choose another --output-dir")
+        folder.mkdir(parents=True, exist_ok=True)
+        for source, target in moves:
+            source.replace(target)
+    except BaseException:
+        for source, target in reversed(moves):
+            if target.exists() and not source.exists():
+                target.replace(source)
+        for each in (aside, *missing):
+            if each.exists():
+                each.rmdir()
+        raise
+    shutil.rmtree(aside, ignore_errors=True)

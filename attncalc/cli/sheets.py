@@ -17,10 +17,10 @@ from attncalc.errors import UsageError
 from attncalc.exercises.blanks import Asked, by_level, hidden, is_here, names, of_several
 from attncalc.exercises.students import safe
 from attncalc.exercises.variants import WHY, Variant, variants
-from attncalc.formats.spreadsheet import to_csv
 from attncalc.layout.concepts import in_words
 from attncalc.layout.exercise import Exercise, Head, as_document, lay_sheet
 from attncalc.marking.methods import wrong_figures
+from attncalc.marking.students import Listed
 from attncalc.marking.template import blanks_of
 from attncalc.mechanisms import solve
 from attncalc.rounding import Flags, fraction
@@ -145,27 +145,25 @@ def quiz(every: Iterable[Made], form: Form) -> Iterator[str]:
     return moodle.lines(sheet(one, form) for one in every)
 
 
-def files(every: Iterable[Made], form: Form) -> Iterator[tuple[str, str]]:
-    """The files of each sheet, by name, one at a time: sheet, key, and of each problem itself and what is to be filled
-    in; and a list of them all."""
-    head = ["id", "fingerprint", "sheet", "key", "problem", "answers"]
-    rows = []
+def files(every: Iterable[Made], form: Form) -> Iterator[tuple[Listed, dict[str, str]]]:
+    """The files of each sheet by name, one problem at a time: itself and what is to be filled in, with the first the
+    sheet and its key; and what an index says of them."""
+    ending = ENDINGS[form.format]
     for one in every:
         own = f"-{safe(one.id)}" if one.id else ""
-        ending = ENDINGS[form.format]
         laid = sheet(one, form)
-        found = {f"sheet{own}.{ending}": _rendered(laid, form, key=False)}
-        if form.format != "moodle":  # a quiz has its key in it
-            found[f"key{own}.{ending}"] = _rendered(laid, form, key=True)
-        yield from found.items()
-        several = len(one.variants) > 1
+        page, key = f"sheet{own}.{ending}", "" if form.format == "moodle" else f"key{own}.{ending}"
+        texts = {page: _rendered(laid, form, key=False)}
+        if key:  # a quiz has its key in it
+            texts[key] = _rendered(laid, form, key=True)
         for k, (each, asked) in enumerate(zip(one.variants, one.asked, strict=True)):
-            of = f"{own}-{k + 1}" if several else own
-            blanks = blanks_of(each.solution, asked, laid.lang, shapes=form.shapes)
-            about = {f"problem{of}.yaml": each.text, f"answers{of}.yaml": blanks}
-            yield from about.items()
-            rows.append([one.id, each.fingerprint, *list(found), *[""] * (2 - len(found)), *about])
-    yield "index.csv", to_csv([head, *rows])
+            of = f"{own}-{k + 1}" if len(one.variants) > 1 else own
+            row = Listed(one.id, each.fingerprint, page, key, f"problem{of}.yaml", f"answers{of}.yaml")
+            head = f"variant: {each.fingerprint} {safe(one.id)}\n" if each.fingerprint else ""
+            texts[row.problem] = head + each.text
+            texts[row.answers] = head + blanks_of(each.solution, asked, laid.lang, shapes=form.shapes)
+            yield row, texts
+            texts = {}
 
 
 def explained(refused: Mapping[str, int]) -> str:

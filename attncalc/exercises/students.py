@@ -8,11 +8,11 @@ import unicodedata
 from collections.abc import Iterator
 from io import StringIO
 
+from attncalc.marking.students import delimiter
 from attncalc.problem.decoding import decode
 from attncalc.problem.source import Source, either, one_line, short
 
 LONGEST = 200  # bytes of a file's name that come from an id: most systems take 255 in all
-DELIMITERS = ",;\t"  # of CSV, as spreadsheets of different countries write it
 _unsafe = re.compile(r"[^\w.\-]+")
 
 
@@ -44,7 +44,7 @@ def safe(id: str) -> str:
 
 def _of_lines(source: Source) -> Iterator[tuple[int, str]]:
     lines = re.split("\r\n|[\n\r]", source.text)
-    if source.name.lower().endswith(".csv") and _delimiter(lines[0]) in lines[0]:
+    if source.name.lower().endswith(".csv"):
         raise source.error_at(1, 1, "", "is a table", "say which column holds the ids: --column id")
     for k, line in enumerate(lines):
         if line.strip():
@@ -52,8 +52,8 @@ def _of_lines(source: Source) -> Iterator[tuple[int, str]]:
 
 
 def _of_column(source: Source, column: str) -> Iterator[tuple[int, str]]:
-    delimiter = _delimiter(source.text.partition("\n")[0])
-    reader = csv.reader(StringIO(source.text, newline=""), delimiter=delimiter)
+    between = delimiter(source.text.partition("\n")[0])
+    reader = csv.reader(StringIO(source.text, newline=""), delimiter=between)
     try:
         head = [each.strip() for each in next(reader, [])]
         if column not in head:
@@ -68,7 +68,3 @@ def _of_column(source: Source, column: str) -> Iterator[tuple[int, str]]:
     except csv.Error as error:
         raise source.error_at(max(reader.line_num, 1), 1, "", f"is not CSV: {error}", "save it as CSV") from None
 
-
-def _delimiter(head: str) -> str:
-    """What stands between the columns: the sign that the head has most of."""
-    return max(DELIMITERS, key=head.count)

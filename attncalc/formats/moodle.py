@@ -65,14 +65,16 @@ def _category(title: Prose) -> str:
 
 
 def _question(sheet: Sheet, n: int, question: Question) -> str:
-    """One without a figure to mark is an essay, which a person marks by the key."""
+    """One without a figure to mark is an essay, which a person marks by the key; what one with boxes is worth is for
+    Moodle the number of its boxes."""
     boxes: list[str] = []
     body = _markup(question.blocks, boxes)
     note = _markup((Prose((sheet.words.by_itself,)),), []) if boxes else ""
     kind, key = ("cloze", "generalfeedback") if boxes else ("essay", "graderinfo")
+    worth = "" if boxes or not question.marks else f"<defaultgrade>{question.marks}</defaultgrade>\n"
     return (
         f'<question type="{kind}">\n<name><text>{_xml(_name(sheet, n, question))}</text></name>\n'
-        f"{_text('questiontext', note + body)}{_text(key, _markup(question.answer, []))}</question>\n"
+        f"{_text('questiontext', note + body)}{worth}{_text(key, _markup(question.answer, []))}</question>\n"
     )
 
 

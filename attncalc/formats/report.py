@@ -12,13 +12,15 @@ from attncalc.formats.notation import line
 from attncalc.formats.text_math import TEXT
 from attncalc.marking import Figure, Marking
 from attncalc.marking.marks import Score, as_text, total
+from attncalc.marking.students import by_student
+from attncalc.marking.verdicts import VERDICTS
 
 WorkingOf = Callable[[Figure], Math]
 Student = tuple[Marking, Sequence[Score], WorkingOf]
 
 
 def to_json(students: Sequence[Student], *, of_class: bool) -> str:
-    """One object; of a class, one with the object of each who handed in."""
+    """One object; of a class, one with the object of each paper that was handed in."""
     if not of_class:
         return dumped({"format": "attncalc-check/1", **_student(*students[0])}) + "\n"
     of_each = ",\n".join(dumped(_student(*each)) for each in students)
@@ -26,7 +28,7 @@ def to_json(students: Sequence[Student], *, of_class: bool) -> str:
 
 
 def to_csv(students: Sequence[Student], *, of_class: bool, count_from: int = 1) -> str:
-    """A line for each figure; of a class, one for each who handed in."""
+    """A line for each figure; of a class, one for each who handed in, to however many problems."""
     rows = _of_class(students, count_from) if of_class else _of_figures(students[0][0], count_from)
     return spreadsheet.to_csv(rows)
 
@@ -75,15 +77,20 @@ def _of_figures(marking: Marking, count_from: int) -> list[list[Any]]:
 
 
 def _of_class(students: Sequence[Student], count_from: int) -> list[list[Any]]:
-    steps = [score.step for score in students[0][1]]
+    groups = by_student(students, lambda each: each[0].name)
+    most = max(groups, key=lambda own: len(own))
+    numbers = [f"{k + 1}." for k in range(len(most))] if len(most) > 1 else [""]
+    steps = [f"marks.{n}{score.step}" for n, (_, scores, _) in zip(numbers, most, strict=True) for score in scores]
     in_all = ["marks", "out_of"] if steps else []
-    of_steps = [f"marks.{step}" for step in steps]
-    rows: list[list[Any]] = [["name", *students[0][0].counts, "first_slip", "method", *of_steps, *in_all]]
-    for marking, scores, _ in students:
-        first = marking.first_slip
-        place = f"{first.step}[{first.row + count_from},{first.column + count_from}]" if first else ""
+    rows: list[list[Any]] = [["name", *VERDICTS, "first_slip", "method", *steps, *in_all]]
+    for own in groups:
+        slips = ((n, marking.first_slip) for n, (marking, _, _) in zip(numbers, own, strict=False))
+        n, first = next((each for each in slips if each[1]), ("", None))
+        place = f"{n}{first.step}[{first.row + count_from},{first.column + count_from}]" if first else ""
         method = (first and first.method) or ""
-        given = [as_text(score.given) for score in scores]
-        sums = [as_text(each) for each in total(scores)] if scores else []
-        rows.append([marking.name, *marking.counts.values(), place, method, *given, *sums])
+        every = [score for _, scores, _ in own for score in scores]
+        given = [as_text(score.given) for score in every] + [""] * (len(steps) - len(every))
+        sums = [as_text(each) for each in total(every)] if steps else []
+        counts = [sum(marking.counts[verdict] for marking, _, _ in own) for verdict in VERDICTS]
+        rows.append([own[0][0].name, *counts, place, method, *given, *sums])
     return rows

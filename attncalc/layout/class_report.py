@@ -4,74 +4,109 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from itertools import zip_longest
+from typing import NamedTuple
 
 from attncalc import rounding
 from attncalc.blocks import Block, Document, Items, Prose, Section, Table, Token
 from attncalc.layout.report import SIGNS, Report, indexed, number, symbol_of
-from attncalc.marking import Marking
+from attncalc.marking import Figure, Marking
 from attncalc.marking.marks import Score, total
+from attncalc.marking.students import by_student
 from attncalc.marking.verdicts import CORRECT, FOLLOWS, SLIP, VERDICTS
 from attncalc.show import Show
 from attncalc.wording import Wording
 
 
+class Paper(NamedTuple):
+    """What somebody wrote to one problem; `number` says which, "2: ", where each has several."""
+
+    report: Report
+    scores: Sequence[Score]
+    number: Prose
+
+    @property
+    def first_slip(self) -> Figure | None:
+        return self.report.marking.first_slip
+
+
 def lay_out_class(
     students: Sequence[tuple[Marking, Sequence[Score]]], show: Show, lang: str, *, title: str | None, kind: str
 ) -> Document:
-    """The page of a class: a line for each who handed in, and one for each step."""
+    """The page of a class: a line for each who handed in, to however many problems, and one for each step."""
     say = Wording(lang)
     problem = Prose((title,)) if title else say(f"title.{kind}")
-    reports = [Report(marking, show, lang) for marking, _ in students]
-    firsts = (marking.first_slip for marking, _ in students)
-    methods = list(dict.fromkeys(first.method for first in firsts if first and first.method))
+    groups = [
+        [Paper(Report(marking, show, lang), scores, say("report.class.number", n=k + 1) if len(own) > 1 else Prose(()))
+         for k, (marking, scores) in enumerate(own)]
+        for own in by_student(students, lambda each: each[0].name)
+    ]  # fmt: skip
+    firsts = (first.first_slip for first in map(_first, groups) if first)
+    methods = list(dict.fromkeys(slip.method for slip in firsts if slip and slip.method))
     legend = say.joined([Prose((SIGNS[verdict], " ", *say(f"report.verdicts.{verdict}.name").parts))
                          for verdict in VERDICTS])  # fmt: skip
     means = [say("report.class.means", n=k + 1, method=say(f"methods.{each}")) for k, each in enumerate(methods)]
-    blocks: list[Block] = [_students(reports, [scores for _, scores in students], methods)]
-    blocks.append(Items((legend, *means, *_of_all(say, [scores for _, scores in students]))))
-    blocks.append(Section(say("report.sections.class"), "by-step", (_steps_of_class(reports),)))
+    earned = [total(score for paper in own for score in paper.scores) for own in groups]
+    with_marks = any(paper.scores for own in groups for paper in own)
+    blocks: list[Block] = [_students(say, groups, methods, earned if with_marks else ())]
+    blocks.append(Items((legend, *means, *(_of_all(say, earned) if with_marks else ()))))
+    blocks.append(Section(say("report.sections.class"), "by-step", (_steps_of_class(say, groups),)))
     return Document(say("report.class.title", problem=problem), lang, tuple(blocks), colon=say.text("colon"))
 
 
-def _students(reports: Sequence[Report], scores: Sequence[Sequence[Score]], methods: Sequence[str]) -> Table:
+def _first(own: Sequence[Paper]) -> Paper | None:
+    """The paper that a student's first slip is in."""
+    return next((paper for paper in own if paper.first_slip), None)
+
+
+def _students(
+    say: Wording, groups: Sequence[Sequence[Paper]], methods: Sequence[str], earned: Sequence[tuple[Fraction, Fraction]]
+) -> Table:
     """A line for each: how many figures have each verdict, the first slip and the number of its method, the marks."""
-    say, with_marks = reports[0].say, any(scores)
-    names = ["first_slip", *(["method"] if methods else []), *(["marks", "out_of"] if with_marks else [])]
+    names = ["first_slip", *(["method"] if methods else []), *(["marks", "out_of"] if earned else [])]
     head = (say("report.class.name"), *(Prose((SIGNS[verdict],)) for verdict in VERDICTS),
             *(say(f"report.class.{name}") for name in names))  # fmt: skip
     rows = []
-    for report, earned in zip(reports, scores, strict=True):
-        first = report.marking.first_slip
-        row = [Prose((Token(report.marking.name),)), *(Prose((str(n),)) for n in report.marking.counts.values())]
-        row.append(indexed(report, first) if first else Prose(("–",)))
+    for k, own in enumerate(groups):
+        paper = _first(own)
+        slip = paper and paper.first_slip
+        counts = [sum(each.report.marking.counts[verdict] for each in own) for verdict in VERDICTS]
+        row = [Prose((Token(own[0].report.marking.name),)), *(Prose((str(n),)) for n in counts)]
+        row.append(_numbered(paper, indexed(paper.report, slip)) if paper and slip else Prose(("–",)))
         if methods:
-            row.append(Prose((str(methods.index(first.method) + 1) if first and first.method else "–",)))
-        if with_marks:
-            row += map(number, total(earned))
+            row.append(Prose((str(methods.index(slip.method) + 1) if slip and slip.method else "–",)))
+        if earned:
+            row += map(number, earned[k])
         rows.append(tuple(row))
     return Table(head, tuple(rows))
 
 
-def _of_all(say: Wording, scores: Sequence[Sequence[Score]]) -> Iterator[Prose]:
+def _numbered(paper: Paper, prose: Prose) -> Prose:
+    return Prose((*paper.number.parts, *prose.parts))
+
+
+def _of_all(say: Wording, earned: Sequence[tuple[Fraction, Fraction]]) -> Iterator[Prose]:
     """The mean and the highest marks."""
-    if any(scores):
-        given, (worth, *_) = zip(*map(total, scores), strict=True)
-        mean, highest = sum(given, Fraction(0)) / len(given), max(given)
-        yield say("report.class.of_all", mean=number(mean), highest=number(highest), worth=number(worth))
+    given, (worth, *_) = zip(*earned, strict=True)
+    mean, highest = sum(given, Fraction(0)) / len(given), max(given)
+    yield say("report.class.of_all", mean=number(mean), highest=number(highest), worth=number(worth))
 
 
-def _steps_of_class(reports: Sequence[Report]) -> Table:
+def _steps_of_class(say: Wording, groups: Sequence[Sequence[Paper]]) -> Table:
     """Of each step that somebody wrote, how many figures were asked for, who slipped there, and how many are right."""
-    say = reports[0].say
     rows = []
-    for id in reports[0].marking.solution.steps:
-        verdicts = [report.marking.steps[id].verdicts for report in reports if id in report.marking.steps]
-        asked = sum(int((each != "").sum()) for each in verdicts)
-        if asked:
-            slipped = sum(bool((each == SLIP).any()) for each in verdicts)
-            right = sum(int(((each == CORRECT) | (each == FOLLOWS)).sum()) for each in verdicts)
-            share = rounding.fraction(Fraction(100 * right, asked), 0)
-            texts = str(asked), str(slipped), f"{share}%"
-            rows.append((symbol_of(reports[0], id), *(Prose((text,)) for text in texts)))
+    for papers in zip_longest(*groups):
+        of_one = [paper for paper in papers if paper]
+        for id in of_one[0].report.marking.solution.steps:
+            steps = (paper.report.marking.steps.get(id) for paper in of_one)
+            verdicts = [step.verdicts for step in steps if step]
+            asked = sum(int((each != "").sum()) for each in verdicts)
+            if asked:
+                slipped = sum(bool((each == SLIP).any()) for each in verdicts)
+                right = sum(int(((each == CORRECT) | (each == FOLLOWS)).sum()) for each in verdicts)
+                share = rounding.fraction(Fraction(100 * right, asked), 0)
+                texts = str(asked), str(slipped), f"{share}%"
+                symbol = _numbered(of_one[0], symbol_of(of_one[0].report, id))
+                rows.append((symbol, *(Prose((text,)) for text in texts)))
     head = (say("report.columns.step"), *(say(f"report.class.{name}") for name in ("asked", "slipped", "right")))
     return Table(head, tuple(rows))

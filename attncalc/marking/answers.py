@@ -18,9 +18,9 @@ from attncalc.marking.written import written
 from attncalc.problem import Problem
 from attncalc.problem.decoding import decode
 from attncalc.problem.nodes import DEEPEST, Entry, ListNode, MapNode, Node, compose, is_empty, scalar_at
-from attncalc.problem.readers import anything, whole
+from attncalc.problem.readers import anything, text, whole
 from attncalc.problem.schema import Key, Reader, Table
-from attncalc.problem.source import Source, counted, either, look_alike
+from attncalc.problem.source import Source, counted, either, look_alike, short
 from attncalc.solution import Solution
 from attncalc.steps import Step
 
@@ -43,22 +43,35 @@ def read_answers(
     step: str | None = None,
     decimal_comma: bool = False,
     count_from: int = 1,
+    variant: str | None = None,
 ) -> Answers:
     """The answers in some bytes: a YAML mapping from step ids to figures; or, of one `step`, rows that were pasted.
 
-    Raises ProblemError for all that can't be used, with its place. A figure that is none is no error: it is Written as
-    invalid.
+    Raises ProblemError for all that can't be used, with its place; and for answers that say that they are of another
+    `variant` than the problem is. A figure that is none is no error: it is Written as invalid.
     """
     source = decode(data, name)._replace(count_from=count_from)
     reader = _Reader(source, solution, decimal_comma)
     suffix = PurePath(name).suffix.lower()
     if step is not None:
-        figures = reader.one_step(step, compose(source) if suffix in YAML else None)
+        figures = reader.one_step(step, _figures_of(source, variant) if suffix in YAML else None)
     elif suffix == ".csv":
         raise _of_which_step(source)
     else:
-        figures = reader.mapping(compose(source))
+        figures = reader.mapping(_figures_of(source, variant))
     return Answers(student_of(name), figures, name)
+
+
+def _figures_of(source: Source, variant: str | None) -> Node | None:
+    """What is written, without the variant that it is of, which must be the problem's where both say one."""
+    root = compose(source)
+    said = root.entries.pop("variant", None) if isinstance(root, MapNode) else None
+    if said and variant is not None:
+        found = text(source, said.value, "variant")
+        if found != variant:
+            what = f"these answers are of {short(found)}, and the problem is {short(variant)}"
+            raise source.error(said.value, "variant", what, "mark them by their own problem")
+    return root
 
 
 def answers_of(mapping: Mapping[str, Any], solution: Solution, name: str = "answers") -> Answers:

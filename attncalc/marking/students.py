@@ -2,15 +2,50 @@
 
 from __future__ import annotations
 
+import csv
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from io import StringIO
 from pathlib import Path, PurePath
+from typing import NamedTuple, TypeVar
 
 from attncalc.errors import UsageError
 from attncalc.problem.source import either, one_line
 
+T = TypeVar("T")
+
 YAML = (".yaml", ".yml")
 _ENDINGS = (*YAML, ".csv", ".txt")
+INDEX = "index.csv"
+DELIMITERS = ",;\t"  # of CSV, as spreadsheets of different countries write it
+
+
+class Listed(NamedTuple):
+    """A line of the index of a folder: a student, or "", and the files of one problem; "" where a format has none."""
+
+    id: str
+    fingerprint: str
+    sheet: str
+    key: str
+    problem: str
+    answers: str
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        return self[2:]
+
+    @property
+    def of(self) -> tuple[str, str]:
+        """What is the same in every format."""
+        return self.fingerprint, self.problem
+
+
+class Paper(NamedTuple):
+    """A problem and the answers to it; `student` is whose they are, or "" where no index says so."""
+
+    problem: Path
+    answers: Path
+    student: str = ""
 
 
 def student_of(name: str) -> str:
@@ -29,6 +64,14 @@ def class_of(paths: Iterable[str | Path]) -> list[tuple[str, Path]]:
             raise UsageError(f"two files for {one_line(student)}: {both}", "keep one, or rename it")
         files[student] = path
     return list(files.items())
+
+
+def by_student(every: Iterable[T], name: Callable[[T], str]) -> list[list[T]]:
+    """What was handed in, student by student: one paper, or one for each of several problems."""
+    found: dict[str, list[T]] = {}
+    for each in every:
+        found.setdefault(name(each), []).append(each)
+    return list(found.values())
 
 
 def inside(folder: Path, path: Path) -> Path:
@@ -61,23 +104,56 @@ def _files(name: str | Path) -> list[Path]:
 
 
 def _holds_answers(path: Path) -> bool:
-    other = path.name.startswith((".", "problem-")) or path.name == "index.csv"
+    other = path.name.startswith((".", "problem-")) or path.name == INDEX
     return path.suffix.lower() in _ENDINGS and not other and not path.is_dir()
 
 
-def papers_of(folder: Path) -> list[tuple[Path, Path]]:
-    """The problems and answers in a folder, problem-ID.yaml with answers-ID.yaml beside it. Raises UsageError where one
-    has not the other."""
+def delimiter(head: str) -> str:
+    """What stands between the columns of CSV: the sign that the head has most of."""
+    return max(DELIMITERS, key=head.count)
+
+
+def listed(folder: Path) -> list[Listed]:
+    """What the index of a folder lists; nothing where it has none, or one that attncalc did not make."""
+    path = folder / INDEX
+    text = path.read_text(encoding="utf-8-sig", errors="replace") if path.is_file() else ""
+    head, *rows = csv.reader(StringIO(text), delimiter=delimiter(text.partition("\n")[0])) if text else [()]
+    if tuple(head) != Listed._fields or any(len(row) != len(head) for row in rows):
+        return []
+    found = [Listed(*row) for row in rows]
+    return found if all(map(_is_ours, found)) else []
+
+
+def _is_ours(row: Listed) -> bool:
+    """Whether all files are in the folder itself, by the names that attncalc gives them."""
+    named = zip(Listed._fields[2:], row.files, strict=True)
+    return all(not file or (file.startswith(kind) and PurePath(file).name == file) for kind, file in named)
+
+
+def papers_of(folder: Path) -> list[Paper]:
+    """The problems and answers in a folder: those that its index lists; without one problem-ID.yaml, or problem.yaml,
+    with answers-ID.yaml beside it. Raises UsageError where one has not the other."""
+    rows = dict.fromkeys((row.problem, row.answers, row.id) for row in listed(folder))
+    if rows:
+        return [Paper(_there(folder, problem), _there(folder, answers), id) for problem, answers, id in rows]
     problems, answers = (
-        {path.stem.removeprefix(f"{name}-"): inside(folder, path) for path in sorted(folder.glob(f"{name}-*"))
-         if path.suffix in YAML}
+        {path.stem.removeprefix(name): inside(folder, path) for path in sorted(folder.glob(f"{name}*"))
+         if path.suffix in YAML and path.stem.removeprefix(name)[:1] in ("", "-")}
         for name in ("problem", "answers")
     )  # fmt: skip
     for id in sorted(problems.keys() ^ answers.keys()):
         path, other = (problems[id], "answers") if id in problems else (answers[id], "problem")
         hint = f"put it there, or {path.name} elsewhere"
-        raise UsageError(f"{one_line(str(path))} has no {other}-{one_line(id)}.yaml beside it", hint)
+        raise UsageError(f"{one_line(str(path))} has no {other}{one_line(id)}.yaml beside it", hint)
     if not problems:
         hint = "attncalc exercise --output-dir makes such a folder"
         raise UsageError(f"{one_line(str(folder))} has no answers-ID.yaml beside a problem-ID.yaml", hint)
-    return [(problems[id], answers[id]) for id in problems]
+    return [Paper(problems[id], answers[id]) for id in problems]
+
+
+def _there(folder: Path, name: str) -> Path:
+    path = folder / name
+    if not path.exists():
+        what = f"{one_line(str(path))} is not there, and {INDEX} lists it"
+        raise UsageError(what, "put it there, or take its line out of the list")
+    return inside(folder, path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping
 
 import numpy as np
@@ -56,6 +57,17 @@ def blanks_of(solution: Solution, asked: Mapping[str, Flags], lang: str = "en", 
             blank = f"{blank.splitlines(keepends=True)[0]}{id}:\n{''.join(parts)}"
         blanks.append(blank)
     return "\n".join(blanks)
+
+
+_ROW = r"\[_(, _)*\]"
+_untouched = re.compile(
+    rf"(#.*|variant: .*|\S+:( _| {_ROW})?|  - ({_ROW}|\{{row: \d+, (columns: \[[\d, ]+\], )?values: {_ROW}\}}))?"
+).fullmatch
+
+
+def is_untouched(text: str) -> bool:
+    """Whether a text is blanks alone, as they were made here."""
+    return all(map(_untouched, text.splitlines()))
 
 
 def _unshaped(step: Step, lang: str) -> str:

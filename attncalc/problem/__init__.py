@@ -46,6 +46,7 @@ class Problem(NamedTuple):
     show: Show
     given: Any
     published: Node | None = None  # figures printed elsewhere, for marking
+    variant: str | None = None  # which one this is of those drawn from a problem
     drawn: tuple[str, ...] = ()  # the matrices that the file leaves to `draw`, of which these figures are an example
 
     def with_show(self, **changes: Any) -> Problem:
@@ -83,6 +84,7 @@ KEYS = Table(
         Key("kind", _kind, "attention", f"the kind of problem: {', '.join(HOMES)}"),
         Key("show", show, Show(), "how figures are rounded and what is shown"),
         Key("published", anything, None, "figures printed elsewhere, by step id, for marking"),
+        Key("variant", text, None, "which variant of a problem this is; answers that say another are not marked by it"),
         Key("draw", anything, None, "which matrices are drawn for exercises: {W_Q: {of: integers, from: -2, to: 2}}"),
     )
 )
@@ -197,7 +199,9 @@ def _built(source: Source, root: Node) -> Problem:
         table += _of_other_kinds()
     said = table.read(source, root)
     given = kind.build(source, said)
-    return Problem(source.name, said["title"], said["lang"], name, said["show"], given, said["published"])
+    return Problem(
+        source.name, said["title"], said["lang"], name, said["show"], given, said["published"], said["variant"]
+    )
 
 
 def _count_from(root: Node) -> int:

@@ -21,7 +21,7 @@ from attncalc.rounding import Texts
 Place: TypeAlias = tuple[str | int, ...]  # keys, and indices from 0
 
 EXAMPLE = "example"  # the seed of what `solve` works where a file leaves a drawn matrix out
-OWN = ("draw", "published")  # keys that are not those of a problem that was drawn
+OWN = ("draw", "published", "variant")  # keys that are not those of a problem that was drawn
 _BESIDES = tuple(key for key in RANDOM.keys if key.name in ("from", "to", "rows", "columns"))
 _kind = choice(*KINDS)
 KEYS = Table((Key("of", _kind, "integers", "integers, or quarters: multiples of 1/4"), *_BESIDES))
