@@ -186,8 +186,9 @@ class Sheet:
             raise StepError(self._prefix + id, (), what, "give fewer, or ask for the result alone: --detail result")
 
     def _record(self, step: Step, work: Callable[[], Floats]) -> Step:
-        step.again = lambda: _without_negative_zeros(work())
-        values = step.values
+        values = step.values = _without_negative_zeros(work())
+        if self._only_result:  # else a step would hold itself, and stay until Python looks for such circles
+            step.again = lambda: _without_negative_zeros(work())
         assert step.id not in self._ids, f"two steps are called {step.id}"
         self._refuse_without_room(step.id.removeprefix(self._prefix), *values.shape)
         self._room -= values.size
