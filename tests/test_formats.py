@@ -256,15 +256,13 @@ def test_matrices_of_any_figures_share_what_is_compiled() -> None:
     assert (compiled.cache_info().misses, compiled.cache_info().hits) == (2, 2)
 
 
-def test_no_matrix_is_kept_when_some_others_are_set() -> None:
+def test_no_matrix_is_kept() -> None:
     matrix = Grid(np.array([["1", "2"]], dtype=object), ("x",))
     kept = weakref.ref(matrix)
     blocks = (formula(chain(named("K"), "=", figure("1"), "=", figure(matrix))), words("so ", figure(matrix)))
     shown(*blocks)
     marked(*blocks)
     del matrix, blocks
-    for _ in range(4):
-        shown(formula(figure(Grid(np.array([["1"]], dtype=object)))))
     gc.collect()
     assert kept() is None
 
