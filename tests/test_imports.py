@@ -142,3 +142,13 @@ def test_attncalc_alone_imports_nothing_heavy() -> None:
     loaded = {name.partition(".")[0] for name in run.stdout.split()}
     assert "attncalc" in loaded
     assert loaded & {"numpy", "yaml", "typer", "rich"} == set()
+
+
+@pytest.mark.parametrize("module", sorted(modules()))
+def test_a_module_gives_a_name_to_one_thing(module: str) -> None:
+    """A constant that is set again further down stands for another thing in what reads it in between."""
+    lines = ast.parse(modules()[module].read_text(encoding="utf-8")).body
+    targets = [target for line in lines if isinstance(line, ast.Assign) for target in line.targets]
+    targets += [line.target for line in lines if isinstance(line, ast.AnnAssign)]
+    named = [target.id for target in targets if isinstance(target, ast.Name)]
+    assert len(named) == len(set(named)), sorted({name for name in named if named.count(name) > 1})

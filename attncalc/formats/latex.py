@@ -38,7 +38,7 @@ from attncalc.formats.width import display_width, visible
 HEADINGS = ("section", "subsection", "subsubsection")
 WIDEST_LABEL = 30  # of a line of working; a longer one pushes its formula to the right
 SHORT = 4  # of a column of a table, which keeps its width beside columns that are folded
-SHORT = 10  # rows of a grid that is never parted from what stands above it
+FEW_ROWS = 10  # of a grid that is never parted from what stands above it
 TALL = 20  # rows of a grid; one of more may go on over the page
 MOST_LINES = 25  # to write on, in one piece
 BLANK = 15  # the widest column that is a blank
@@ -246,7 +246,8 @@ def _grid(table: Table) -> str:
     rows = "\n".join(f"\\attnrow {' & '.join(map(_box, row))} \\\\ \\hline" for row in table.rows)
     if len(table.rows) > TALL:
         return f"\\begin{{longtable}}[l]{{{layout}}}\n\\hline {head}\n\\endhead\n{rows}\n\\end{{longtable}}"
-    start = rf"\par\nopagebreak[{4 if len(table.rows) <= SHORT else 3}]\vskip4pt\noindent\begin{{tabular}}{{{layout}}}"
+    together = 4 if len(table.rows) <= FEW_ROWS else 3
+    start = rf"\par\nopagebreak[{together}]\vskip4pt\noindent\begin{{tabular}}{{{layout}}}"
     return f"{start}\n\\hline {head}\n{rows}\n\\end{{tabular}}\\par"
 
 

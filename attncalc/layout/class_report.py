@@ -18,7 +18,7 @@ from attncalc.show import Show
 from attncalc.wording import Wording
 
 
-class Paper(NamedTuple):
+class Graded(NamedTuple):
     """What somebody wrote to one problem; `number` says which, "2: ", where each has several."""
 
     report: Report
@@ -37,7 +37,7 @@ def lay_out_class(
     say = Wording(lang)
     problem = Prose((title,)) if title else say(f"title.{kind}")
     groups = [
-        [Paper(Report(marking, show, lang), scores, say("report.class.number", n=k + 1) if len(own) > 1 else Prose(()))
+        [Graded(Report(marking, show, lang), scores, say("report.class.number", n=k + 1) if len(own) > 1 else Prose(()))
          for k, (marking, scores) in enumerate(own)]
         for own in by_student(students, lambda each: each[0].name)
     ]  # fmt: skip
@@ -54,14 +54,15 @@ def lay_out_class(
     return Document(say("report.class.title", problem=problem), lang, tuple(blocks), colon=say.text("colon"))
 
 
-def _first(own: Sequence[Paper]) -> Paper | None:
+def _first(own: Sequence[Graded]) -> Graded | None:
     """The paper that a student's first slip is in."""
     return next((paper for paper in own if paper.first_slip), None)
 
 
 def _students(
-    say: Wording, groups: Sequence[Sequence[Paper]], methods: Sequence[str], earned: Sequence[tuple[Fraction, Fraction]]
-) -> Table:
+    say: Wording, groups: Sequence[Sequence[Graded]], methods: Sequence[str],
+    earned: Sequence[tuple[Fraction, Fraction]],
+) -> Table:  # fmt: skip
     """A line for each: how many figures have each verdict, the first slip and the number of its method, the marks."""
     names = ["first_slip", *(["method"] if methods else []), *(["marks", "out_of"] if earned else [])]
     head = (say("report.class.name"), *(Prose((SIGNS[verdict],)) for verdict in VERDICTS),
@@ -81,7 +82,7 @@ def _students(
     return Table(head, tuple(rows))
 
 
-def _numbered(paper: Paper, prose: Prose) -> Prose:
+def _numbered(paper: Graded, prose: Prose) -> Prose:
     return Prose((*paper.number.parts, *prose.parts))
 
 
@@ -92,7 +93,7 @@ def _of_all(say: Wording, earned: Sequence[tuple[Fraction, Fraction]]) -> Iterat
     yield say("report.class.of_all", mean=number(mean), highest=number(highest), worth=number(worth))
 
 
-def _steps_of_class(say: Wording, groups: Sequence[Sequence[Paper]]) -> Table:
+def _steps_of_class(say: Wording, groups: Sequence[Sequence[Graded]]) -> Table:
     """Of each step that somebody wrote, how many figures were asked for, who slipped there, and how many are right."""
     rows = []
     for papers in zip_longest(*groups):

@@ -40,7 +40,7 @@ class Listed(NamedTuple):
         return self.fingerprint, self.problem
 
 
-class Paper(NamedTuple):
+class PaperFiles(NamedTuple):
     """A problem and the answers to it; `student` is whose they are, or "" where no index says so."""
 
     problem: Path
@@ -130,12 +130,12 @@ def _is_ours(row: Listed) -> bool:
     return all(not file or (file.startswith(kind) and PurePath(file).name == file) for kind, file in named)
 
 
-def papers_of(folder: Path) -> list[Paper]:
+def papers_of(folder: Path) -> list[PaperFiles]:
     """The problems and answers in a folder: those that its index lists; without one problem-ID.yaml, or problem.yaml,
     with answers-ID.yaml beside it. Raises UsageError where one has not the other."""
     rows = dict.fromkeys((row.problem, row.answers, row.id) for row in listed(folder))
     if rows:
-        return [Paper(_there(folder, problem), _there(folder, answers), id) for problem, answers, id in rows]
+        return [PaperFiles(_there(folder, problem), _there(folder, answers), id) for problem, answers, id in rows]
     problems, answers = (
         {path.stem.removeprefix(name): inside(folder, path) for path in sorted(folder.glob(f"{name}*"))
          if path.suffix in YAML and path.stem.removeprefix(name)[:1] in ("", "-")}
@@ -148,7 +148,7 @@ def papers_of(folder: Path) -> list[Paper]:
     if not problems:
         hint = "attncalc exercise --output-dir makes such a folder"
         raise UsageError(f"{one_line(str(folder))} has no answers-ID.yaml beside a problem-ID.yaml", hint)
-    return [Paper(problems[id], answers[id]) for id in problems]
+    return [PaperFiles(problems[id], answers[id]) for id in problems]
 
 
 def _there(folder: Path, name: str) -> Path:
