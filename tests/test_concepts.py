@@ -18,8 +18,9 @@ from attncalc.draws import integers
 from attncalc.errors import UsageError
 from attncalc.exercises.blanks import hidden
 from attncalc.exercises.concepts import chosen, shuffled
-from attncalc.layout.concepts import CONCEPTS, Facts, in_words
+from attncalc.layout.concepts import CONCEPTS, in_words
 from attncalc.layout.exercise import Exercise, Head, lay_sheet
+from attncalc.layout.facts import Facts
 from attncalc.solution import Solution
 from attncalc.wording import Wording
 
