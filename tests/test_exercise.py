@@ -28,6 +28,7 @@ from attncalc.steps import Given
 
 ROOT = Path(__file__).resolve().parent.parent
 ABC = str(ROOT / "problems" / "abc.yaml")
+ONE_QUERY = str(ROOT / "problems" / "one-query.yaml")  # has a single row, and gives V
 DRAWN = "problems/draw-one-head.yaml"
 SHIPPED = sorted((ROOT / "problems").glob("*.yaml"))
 
@@ -355,9 +356,20 @@ def test_nothing_is_replaced_and_nothing_is_half_written(tmp_path: Path) -> None
     (("--key", "--output-dir", "b"), "leave --key out"),
     (("--level", "4"), "level"),
     (("-", "-"), "standard input"),
+    ((ONE_QUERY, "--level", "3"), "--level 3 asks nothing of problem 2"),
+    ((ONE_QUERY, "--level", "3", "--variants", "1"), "--level 3 asks nothing of problem 2"),
+    ((ONE_QUERY, "--blank", "V"), "--blank asks nothing of problem 2"),
 ])  # fmt: skip
 def test_what_can_not_be_done_is_one_line(arguments: tuple[str, ...], said: str) -> None:
     assert said in one_line(exercise(ABC, *arguments))
+
+
+def test_why_draws_are_refused_is_explained_where_none_will_do() -> None:
+    run = exercise(str(ROOT / "problems" / "gqa.yaml"), "--level", "1", "--variants", "1", "--explain")
+    assert run.returncode == 2 and not run.stdout
+    head, *reasons, error = run.stderr.splitlines()
+    assert head == "attncalc: 10000 draws were refused" and error.startswith("attncalc: no variant was found")
+    assert sum(int(reason.split()[0]) for reason in reasons) == 10_000
 
 
 @pytest.mark.parametrize(("text", "column", "said"), [

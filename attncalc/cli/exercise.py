@@ -112,14 +112,19 @@ def exercise(
     worth = _worth(marks, len(problems), worded=concepts is not None)
     form = sheets.Form(format, math, lang, ask == "shapes", level == 1, worth, title, course, date, concepts, seed)
     refused: Counter[str] = Counter()
-    with Progress() as tell:
-        made = sheets.made(problems, ids, seed, blanks=blank, level=level or 2, refused=refused)
-        if output_dir:
-            fill(output_dir, sheets.files(made, form), force=force, tell=tell)
-        elif format == "moodle":
-            write_pieces(sheets.quiz(made, form), output)
-        else:
-            write(sheets.page(next(iter(made)), form, key=key), output)
+    try:
+        with Progress() as tell:
+            made = sheets.made(problems, ids, seed, blanks=blank, level=level or 2, refused=refused)
+            if output_dir:
+                fill(output_dir, sheets.files(made, form), force=force, tell=tell)
+            elif format == "moodle":
+                write_pieces(sheets.quiz(made, form), output)
+            else:
+                write(sheets.page(next(iter(made)), form, key=key), output)
+    except UsageError:
+        if explain and refused:  # too few draws will do
+            typer.echo(sheets.explained(refused), err=True)
+        raise
     if explain:
         typer.echo(sheets.explained(refused), err=True)
 

@@ -90,7 +90,13 @@ def made(
 
 
 def _asked(solutions: Sequence[Solution], blanks: Sequence[str] | None, level: int) -> list[Asked]:
-    return of_several(solutions, names(blanks)) if blanks else [by_level(each, level) for each in solutions]
+    """What is asked of each of several problems: of each something."""
+    found = of_several(solutions, names(blanks)) if blanks else [by_level(each, level) for each in solutions]
+    for k, asked in enumerate(found):
+        if not asked:
+            what = f"{'--blank' if blanks else f'--level {level}'} asks nothing of problem {k + 1}"
+            raise UsageError(what, "name a step of each with --blank, or give --level 2")
+    return found
 
 
 def _again(

@@ -91,15 +91,11 @@ def by_names(solution: Solution, blanks: Sequence[str]) -> Asked:
 
 
 def of_several(solutions: Sequence[Solution], blanks: Sequence[str]) -> list[Asked]:
-    """The same for several problems: each blank names a step of one of them at least, and each is asked something."""
+    """The same for several problems: each blank names a step of one of them at least."""
     for blank in blanks:
         if not any(is_here(solution, blank) for solution in solutions):
             by_names(solutions[0], [blank])  # says so
-    here = [[blank for blank in blanks if is_here(solution, blank)] for solution in solutions]
-    for k, own in enumerate(here):
-        if not own:
-            raise UsageError(f"--blank asks nothing of problem {k + 1}", "name a step of each, or give --level")
-    return [by_names(solution, own) for solution, own in zip(solutions, here, strict=True)]
+    return [by_names(each, [blank for blank in blanks if is_here(each, blank)]) for each in solutions]
 
 
 def is_here(solution: Solution, blank: str) -> bool:
