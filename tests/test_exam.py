@@ -104,6 +104,19 @@ def test_wide_and_tall_grids_are_not_cut(rows: int, columns: int, tmp_path: Path
 
 @needs_xelatex
 @needs_pdftotext
+def test_a_question_stands_on_one_page_with_its_room_and_a_key_has_none(tmp_path: Path) -> None:
+    """However far down the page it begins."""
+    asked = question(words("begins " + 60 * "long " + "ends"), Space(10), answer=(words("answered"),))
+    questions = [each for lines in range(24) for each in (question(*[words("above")] * lines, Space(9)), asked, asked)]
+    pages = printed(exam.render(of(*questions)), tmp_path / "sheet").split("\f")
+    assert len(pages) > 24 and sum(page.count("begins") for page in pages) == 48
+    assert all(page.count("begins") == page.count("ends") for page in pages)
+    assert all(re.match(r"\s*(\d+\. q|above)", page) for page in pages[1:-1])  # no title is left behind
+    assert printed(exam.render(of(asked, asked, asked), key=True), tmp_path / "key").count("\f") == 1
+
+
+@needs_xelatex
+@needs_pdftotext
 def test_marks_are_added_up_by_the_second_run(tmp_path: Path) -> None:
     sheet = of(*(question(words("why?"), marks=marks) for marks in ("4", "2.5", "0.5", *["1"] * 20)))
     for _ in range(2):

@@ -12,8 +12,11 @@ from attncalc.formats import latex
 IN_A_ROW = 10  # questions of the table of marks
 MOST_MARKS = 4  # digits that exam can count with
 
-# No box may hold the tables of a solution, which go on over the page; matrices need the width of the page.
+# No box may hold the tables of a solution, which go on over the page; matrices need the width of the page. A key has the
+# answer in the place of the room for it.
 _SETTINGS = r"""\pagestyle{foot}
+\clubpenalty=10000\widowpenalty=10000
+\ifprintanswers\def\attnroom#1{}\fi
 \renewenvironment{TheSolution}{\par\bigskip\solutiontitle\par\nopagebreak}{\par}
 \renewcommand\questionshook{\setlength\leftmargin{0pt}\setlength\labelwidth{-\labelsep}}"""
 
@@ -59,7 +62,7 @@ def _question(sheet: Sheet, question: Question) -> str:
         asks = f"\\ifprintanswers\\else\n{asks}\n\n\\fi"
     marks = f"[{_points(question.marks)}]" if _has_marks(sheet) and question.marks else ""
     return (
-        f"{start}{marks} {'' if alone else title}\\mbox{{}}\n\n{asks}\n\n"
+        f"{start}{marks} {'' if alone else title}\\mbox{{}}\\par\\nopagebreak\n\n{asks}\n\n"
         f"\\ifprintanswers\\begin{{solution}}\n{_blocks(question.answer)}\n\n\\end{{solution}}\\fi"
     )
 
