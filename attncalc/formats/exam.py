@@ -12,7 +12,7 @@ from attncalc.formats import latex
 IN_A_ROW = 10  # questions of the table of marks
 MOST_MARKS = 4  # digits that exam can count with
 
-# No box may hold the tables of a solution, which go on over the page; matrices need the width of the page. A key has the
+# No box may hold the tables of a solution, which go on over the page; matrices need the width of the page. A key has an
 # answer in the place of the room for it.
 _SETTINGS = r"""\pagestyle{foot}
 \clubpenalty=10000\widowpenalty=10000
@@ -52,11 +52,12 @@ def _head(sheet: Sheet) -> str:
 
 
 def _question(sheet: Sheet, question: Question) -> str:
-    """Its title is left out where it is the sheet's; `solution` is not even set where it is not printed, and nor are
-    grids to fill in where it is: it says all that stands above them."""
+    """Its title is left out where it is the sheet's. One in words stands on one page if that holds it. `solution` is not
+    even set where it is not printed, and nor are grids to fill in where it is: it says all that stands above them."""
     alone = len(sheet.questions) == 1 and question.title == sheet.title
     title = r"\textbf{" + latex.sentence(question.title) + "}"
-    start = r"\renewcommand\questionlabel{}\question" if alone else r"\par\bigskip\question"
+    skip = r"\par\bigskip" if question.asked else r"\filbreak\bigskip"
+    start = r"\renewcommand\questionlabel{}\question" if alone else rf"{skip}\question"
     asks = _blocks(question.blocks)
     if question.asked:
         asks = f"\\ifprintanswers\\else\n{asks}\n\n\\fi"
