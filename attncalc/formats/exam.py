@@ -53,7 +53,7 @@ def _head(sheet: Sheet) -> str:
 
 def _question(sheet: Sheet, question: Question) -> str:
     """Its title is left out where it is the sheet's. One in words stands on one page if that holds it. `solution` is
-    not even set where it is not printed, and nor are grids to fill in where it is: it says all that stands above them."""
+    not even set where it is not printed, nor are grids to fill in where it is: it says all that stands above them."""
     alone = len(sheet.questions) == 1 and question.title == sheet.title
     title = r"\textbf{" + latex.sentence(question.title) + "}"
     skip = r"\par\bigskip" if question.asked else r"\filbreak\bigskip"
