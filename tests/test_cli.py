@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from typer.main import get_command
 
 from attncalc import parse, rounding, solve
 from attncalc.cli import main
-from attncalc.cli.app import app
+from attncalc.cli.app import COMMANDS, app
 from attncalc.layout import lay_out
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -302,14 +303,23 @@ def test_data_that_a_problem_reads_comes_with_it(
     assert {path.name for path in (tmp_path / "all").iterdir()} == {"small.yaml", "other.yaml", "small.npz"}
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["solve"], ["check", "--help"], ["--version", "new"]], ids=" ".join)
-def test_commands_that_are_not_called_are_listed_alike(arguments: list[str]) -> None:
-    every, some = (get_command(each).commands for each in (app(), app(arguments)))  # type: ignore[attr-defined]
-    assert list(some) == list(every)
-    for name in set(arguments) & set(every):
-        assert [each.name for each in some[name].params] == [each.name for each in every[name].params] != []
-    if arguments == ["--help"]:
-        assert [each.help for each in some.values()] == [each.help for each in every.values()]
+def commands(arguments: list[str] | None) -> dict[str, Any]:
+    return get_command(app(arguments)).commands  # type: ignore[attr-defined, no-any-return]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("before", [[], ["--"], ["--version"]], ids=" ".join)
+def test_a_command_that_is_called_is_made_alone_and_whole(before: list[str], name: str) -> None:
+    (alone,) = commands([*before, name, "x"]).items()
+    assert alone[0] == name and [each.name for each in alone[1].params] != []
+    assert [each.name for each in alone[1].params] == [each.name for each in commands(None)[name].params]
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["solv"], ["nosuch", "solve"]], ids=" ".join)
+def test_where_none_is_called_all_are_listed_as_they_are(arguments: list[str]) -> None:
+    listed, every = commands(arguments), commands(None)
+    assert list(listed) == list(every) == list(COMMANDS)
+    assert [each.help for each in listed.values()] == [each.help for each in every.values()]
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ COMMANDS = ("solve", "check", "exercise", "mask", "size", "new")  # each a funct
 
 
 def app(arguments: Sequence[str] | None = None) -> typer.Typer:
-    """All commands; or the one that these arguments call, with the others by name alone."""
+    """All commands; for arguments, the command that they call, or the names of all."""
     made = typer.Typer(
         help="Worked solutions of Transformer calculations, every figure on the page.",
         add_completion=False,  # its own options guess the shell; ours are told it
@@ -23,13 +23,11 @@ def app(arguments: Sequence[str] | None = None) -> typer.Typer:
         pretty_exceptions_enable=False,
     )
     made.callback()(callback)
-    called = next((each for each in arguments or () if each in COMMANDS), None)
-    for name in COMMANDS:
-        if called in (None, name):
-            function: Callable[..., object] = getattr(import_module(f"attncalc.cli.{name}"), name)
-            made.command(name, help=function.__doc__)(_by_name if called is None and arguments else function)
-        else:
-            made.command(name)(_by_name)
+    first = next((each for each in arguments or () if not each.startswith("-")), None)
+    called = [name for name in COMMANDS if name == first]
+    for name in called or COMMANDS:
+        function: Callable[..., object] = getattr(import_module(f"attncalc.cli.{name}"), name)
+        made.command(name, help=function.__doc__)(function if called or arguments is None else _by_name)
     return made
 
 
