@@ -134,14 +134,14 @@ def test_marks_are_added_up_by_the_second_run(tmp_path: Path) -> None:
         (("4",), [r"\question[4]"]),
         (("2.5", "0.5"), [r"\question[2\half]", r"\question[\half]"]),
         (("4", ""), [r"\question[4]", r"\question"]),
-        (("0.25", "4"), [r"\question", r"\question"]),  # exam knows no quarters, and no large numbers
-        (("123456",), [r"\question"]),
+        (("0.25", "4"), [r"\question (0.25 marks)", r"\question (4 marks)"]),  # exam knows no quarters,
+        (("123456",), [r"\question (123456 marks)"]),  # and no large numbers: they are said, and not added up
         (("", ""), [r"\question", r"\question"]),
     ],
 )
 def test_marks(marks: tuple[str, ...], written: list[str]) -> None:
     source = exam.render(of(*(question(marks=each) for each in marks)))
-    assert re.findall(r"\\question(?:\[.*?\])?(?= )", source) == written
+    assert re.findall(r"\\question(?:\[.*?\]| \(.*?\))?(?= )", source) == written
     has_table = "[" in "".join(written) and len(marks) > 1
     assert (r"\multirowgradetable" in source) == has_table
     assert (r"\addpoints" in source) == ("[" in "".join(written))

@@ -262,6 +262,18 @@ def test_questions_have_their_marks_and_concepts_come_after_them() -> None:
     assert titles == ["1", "2", "3"] and "(4 marks)" in run.stdout and "(6 marks)" in run.stdout
 
 
+@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize("key", [(), ("--key",)], ids=["sheet", "key"])
+@pytest.mark.parametrize("marks", ["4", "0.25"])
+@pytest.mark.parametrize("format", ["markdown", "text", "html", "latex"])
+def test_the_marks_of_a_question_that_is_alone_are_said(
+    format: str, marks: str, key: tuple[str, ...], lang: str
+) -> None:
+    page = exercise(ABC, "--level", "1", "--marks", marks, "-f", format, "--lang", lang, *key).stdout
+    said = f"({marks} marks)" if lang == "en" else f"（{marks}分）"
+    assert said in page or rf"\question[{marks}]" in page
+
+
 @pytest.mark.parametrize(("marks", "of_concepts"), [("4", []), ("4,1", ["1"] * 3), ("4,2,1", ["2", "1", "1"])])
 def test_the_marks_after_those_of_the_problems_are_for_the_questions_in_words(
     marks: str, of_concepts: list[str]

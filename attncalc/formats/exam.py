@@ -61,9 +61,8 @@ def _question(sheet: Sheet, question: Question) -> str:
     asks = _blocks(question.blocks)
     if question.asked:
         asks = f"\\ifprintanswers\\else\n{asks}\n\n\\fi"
-    marks = f"[{_points(question.marks)}]" if _has_marks(sheet) and question.marks else ""
     return (
-        f"{start}{marks} {'' if alone else title}\\mbox{{}}\\par\\nopagebreak\n\n{asks}\n\n"
+        f"{start}{_worth(sheet, question.marks)} {'' if alone else title}\\mbox{{}}\\par\\nopagebreak\n\n{asks}\n\n"
         f"\\ifprintanswers\\begin{{solution}}\n{_blocks(question.answer)}\n\n\\end{{solution}}\\fi"
     )
 
@@ -76,6 +75,15 @@ def _has_marks(sheet: Sheet) -> bool:
     """Whether the marks are such that exam can add them up."""
     marks = [question.marks for question in sheet.questions if question.marks]
     return bool(marks) and all(map(_points, marks))
+
+
+def _worth(sheet: Sheet, marks: str) -> str:
+    r"""Marks after a \question: such as exam adds up, or their words alone."""
+    if not marks:
+        return ""
+    opening, closing = map(latex.escaped, sheet.words.brackets)
+    words = f" {opening}{latex.escaped(sheet.words.marked(marks))}{closing}"
+    return f"[{_points(marks)}]" if _has_marks(sheet) else words
 
 
 def _points(marks: str) -> str:

@@ -103,21 +103,28 @@ def lay_sheet(exercises: Sequence[Exercise], head: Head, lang: str, concepts: Se
 
 
 def as_document(sheet: Sheet, *, key: bool = False) -> Document:
-    """The sheet, or its key, as a page."""
+    """The sheet, or its key, as a page; a question that is alone has no heading of its own."""
     say = Wording(sheet.lang)
+    title = sheet.key_title if key else sheet.title
     sections: list[Block] = []
     for k, question in enumerate(sheet.questions):
         blocks = question.answer if key else question.blocks
         if len(sheet.questions) == 1:
+            title = _worth(say, sheet, title, question)
             sections += blocks
-            continue
-        title = say("sheet.question", n=k + 1, title=question.title)
-        if question.marks:
-            title = say("sheet.worth", title=title, marks=sheet.words.marked(question.marks))
-        sections.append(Section(title, f"question-{k + 1}", blocks))
+        else:
+            heading = _worth(say, sheet, say("sheet.question", n=k + 1, title=question.title), question)
+            sections.append(Section(heading, f"question-{k + 1}", blocks))
     head = () if key else sheet.head
     foot = (sheet.foot,) if sheet.foot.parts else ()
-    return Document(sheet.key_title if key else sheet.title, sheet.lang, (*head, *sections, *foot), colon=sheet.colon)
+    return Document(title, sheet.lang, (*head, *sections, *foot), colon=sheet.colon)
+
+
+def _worth(say: Wording, sheet: Sheet, title: Prose, question: Question) -> Prose:
+    """A title with what the question is worth, where that is said."""
+    if not question.marks:
+        return title
+    return say("sheet.worth", title=title, marks=sheet.words.marked(question.marks))
 
 
 def _title(say: Wording, exercise: Exercise) -> Prose:
