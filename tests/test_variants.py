@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -30,6 +31,7 @@ from attncalc.marking.catalogue import WRONG
 from attncalc.mechanisms import solve
 from attncalc.problem import Template, load, load_template, parse, template
 from attncalc.problem.emit import text_of
+from attncalc.problem.fitness import has_equal_rows
 from attncalc.problem.nodes import MapNode, compose
 from attncalc.problem.source import Source
 from attncalc.rounding import Flags, shown
@@ -212,6 +214,23 @@ def test_rows_that_are_all_alike_are_degenerate() -> None:
     W_Q, W_K = (np.array(each, dtype=float).T[:, None, :] for each in ([[1, 1], [1, 2]], [[1, -1], [1, -1]]))
     assert judge.verdicts({"W_Q": W_Q, "W_K": W_K})[0] == "degenerate"
     assert judge.verdicts({"W_Q": W_Q, "W_K": W_K})[1] != "degenerate"
+
+
+@given(st.integers(1, 5), st.integers(1, 3), st.integers(0, 999))
+def test_an_input_with_two_equal_rows_is_flat(n: int, m: int, seed: int) -> None:
+    figures = np.random.default_rng(seed).integers(-1, 2, (n, m, 2, 3)) * 1.0
+    pairs = [(figures[i] == figures[j]).all(axis=0) for i, j in itertools.combinations(range(n), 2)]
+    assert np.array_equal(has_equal_rows(figures), np.any([np.zeros((2, 3), dtype=bool), *pairs], axis=0))
+
+
+def test_what_is_too_large_to_be_worked_is_found_out_at_once() -> None:
+    """Whether two of 100,000 rows are equal takes no longer than to sort them: not each pair is looked at."""
+    W = b"{columns: 2}"
+    large = b"draw: {H: {rows: 100000, columns: 2}, W_Q: %b, W_K: %b, W_V: %b}" % (W, W, W)
+    start = time.process_time()
+    with pytest.raises(ProblemError, match="more than there is room for"):
+        solve(parse(large, "large.yaml"))
+    assert time.process_time() - start < 10
 
 
 @each_recipe

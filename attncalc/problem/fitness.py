@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import combinations
-
 import numpy as np
 
 from attncalc.rounding import Flags, Floats
@@ -26,9 +24,15 @@ def is_flat(path: str, figures: Floats) -> Flags:
     if min(n, m) > 1:
         flat |= np.linalg.matrix_rank(np.moveaxis(figures, (0, 1), (-2, -1))) < min(n, m)
     if not is_weight(path):
-        for i, j in combinations(range(n), 2):
-            flat |= (figures[i] == figures[j]).all(axis=0)
+        flat |= has_equal_rows(figures)
     return np.asarray(flat)
+
+
+def has_equal_rows(figures: Floats) -> Flags:
+    """Whether two rows are equal: sorted, they are neighbours."""
+    order = np.lexsort(figures.swapaxes(0, 1)[::-1], axis=0)
+    rows = np.take_along_axis(figures, order[:, np.newaxis], axis=0)
+    return np.asarray((rows[1:] == rows[:-1]).all(axis=1).any(axis=0))
 
 
 def is_its_transpose(figures: Floats) -> Flags:
