@@ -29,6 +29,7 @@ ANSWERS = {  # by name: a shipped problem, and what is written
     "a known method": ("abc", "A: [[.422, .155, .422], [.212, .212, .576], [.245, .09, .665]]"),
     "no figures": ("abc", "S: [['0,5', cat, 3/2√2], [1/0, √-1, 0^-1], [nan, 1e999, 1e-999]]\n"
                           f"A: [['{'1' * 201}', '{'(' * 60}', 007], [0x1f, 1_0, –0.5], [dog, '0,7', _]]"),
+    "another shape": ("abc", "A: [[.5, .5], [.5, .5]]\nO: [[1.401, .599], [1.504, .752], [1.576, .716]]"),
     "a given matrix": ("abc", "H: [[1, 0], [0, 1], [1, 2]]\nQ: [[1, 0], [0, 1], [1, 2]]"),
     "one weight and rows of 0": ("abc", "S: [[0, 0, 0], [1, 1, 2], [2, 1, 3]]\n"
                                         "scaled: [{row: 1, values: [0, 0, 0]}]\n"
@@ -50,8 +51,10 @@ def marked(name: str) -> tuple[Problem, Marking, list[Score]]:
     of, text = ANSWERS[name]
     problem = load(PROBLEMS / f"{of}.yaml")
     solution = solve(problem)
-    is_file = isinstance(text, str)
-    answers = read_answers(text.encode(), f"{name}.yaml", solution) if is_file else answers_of(text, solution)
+    if isinstance(text, str):
+        answers = read_answers(text.encode(), f"{name}.yaml", solution, variant="")
+    else:
+        answers = answers_of(text, solution)
     marking = mark_answers(problem, solution, answers)
     worth = dict.fromkeys(list(marking.steps)[:2], Fraction(2)) | ({"A": Fraction(3)} if "A" in solution.steps else {})
     return problem, marking, scores(marking, worth)

@@ -320,6 +320,23 @@ def test_what_can_not_be_used_says_what_and_where(text, line, path, what, hint):
     assert what in found[3] and hint in found[4]
 
 
+@pytest.mark.parametrize(
+    ("rows", "size"),
+    [("[[1, 2], [3, 4]]", "2 × 2"), ("[1, 2, 3]", "1 × 3"), ("5", "1 × 1"), ("[[1, 2, 3], [1, 2]]", "2 × 3"),
+     ("|\n  1 2\n  3 4", "2 × 2")],
+)  # fmt: skip
+def test_another_shape_is_a_wrong_answer_where_the_sheet_of_a_variant_may_ask_for_it(rows, size):
+    text = f"O: [[1, 2], [3, 4], [5, 6]]\nA: {rows}"
+    figures = read_answers(text.encode(), "mei.yaml", ABC, variant="0 mei").figures
+    assert {(each.text, each.why) for each in figures["A"].flat} == {(size, "other_shape")}
+    assert figures["A"][0, 0].line >= 2 and figures["O"][2, 1].value == 6
+    with pytest.raises(ProblemError, match="A is 3 × 3, but "):
+        read_answers(text.encode(), "mei.yaml", ABC)
+    for part in ("{row: 1, values: [1, 2]}", "[[1, 2, 3, 4, 5, 6], [1, 2, 3], [1, 2, 3]]"):  # no shape of the whole
+        with pytest.raises(ProblemError, match=r"A is [13] × 3, but "):
+            read_answers(f"A: {part}".encode(), "mei.yaml", ABC, variant="0 mei")
+
+
 def test_what_can_not_be_used_of_one_step():
     assert refusal("1 2 3\n4 5 6", name="-", step="A")[::3] == (1, "A is 3 × 3, but 2 rows are written")
     short = "A is 3 × 3, but 2 figures are written in row 2"

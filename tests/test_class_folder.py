@@ -208,6 +208,21 @@ def test_answers_are_marked_by_their_own_variant_alone(tmp_path: Path) -> None:
     assert load(tmp_path / "z" / "problem-1.yaml").variant
 
 
+def test_a_shape_that_is_asked_for_may_be_wrong(tmp_path: Path) -> None:
+    """The class is marked, and what was worked from that matrix by the right figures."""
+    (tmp_path / "class.txt").write_text("mei\nbo\n", encoding="utf-8")
+    made = ("--students", tmp_path / "class.txt", "--level", 1, "--ask", "shapes", "--output-dir", tmp_path / "s")
+    assert call("exercise", DRAWN, *made).returncode == 0
+    right = solve(load(tmp_path / "s" / "problem-mei.yaml")).steps["O"].values.round(6).tolist()
+    own = tmp_path / "s" / "answers-mei.yaml"
+    said = own.read_text(encoding="utf-8").partition("\n")[0]
+    own.write_text(f"{said}\nA: [[0.5, 0.5], [0.5, 0.5]]\nO: {right}\n", encoding="utf-8")
+    mei, bo = csv.DictReader(call("check", tmp_path / "s", "-f", "csv").stdout.splitlines())
+    assert (mei["invalid"], mei["correct"], bo["blank"]) == ("9", "6", "15")
+    page = call("check", tmp_path / "s" / "problem-mei.yaml", own).stdout
+    assert "2 × 2 is not the shape of the matrix." in page
+
+
 @pytest.mark.parametrize("with_index", [True, False])
 def test_the_folder_of_one_sheet_for_all_is_marked(tmp_path: Path, with_index: bool) -> None:
     assert call("exercise", ROOT / "problems" / "abc.yaml", "--output-dir", tmp_path / "f").returncode == 0

@@ -14,7 +14,7 @@ from attncalc.errors import ProblemError, UsageError
 from attncalc.marking import pasted
 from attncalc.marking.naming import step_named
 from attncalc.marking.students import YAML, student_of
-from attncalc.marking.written import written
+from attncalc.marking.written import Written, written
 from attncalc.problem import Problem
 from attncalc.problem.decoding import decode
 from attncalc.problem.nodes import DEEPEST, Entry, ListNode, MapNode, Node, compose, is_empty, scalar_at
@@ -48,10 +48,11 @@ def read_answers(
     """The answers in some bytes: a YAML mapping from step ids to figures; or, of one `step`, rows that were pasted.
 
     Raises ProblemError for all that can't be used, with its place; and for answers that say that they are of another
-    `variant` than the problem is. A figure that is none is no error: it is Written as invalid.
+    `variant` than the problem is. A figure that is none is no error: it is Written as invalid; and so is, in answers to
+    a variant, whose sheet may ask for the shapes, each figure of a step for which another matrix is written.
     """
     source = decode(data, name)._replace(count_from=count_from)
-    reader = _Reader(source, solution, decimal_comma)
+    reader = _Reader(source, solution, decimal_comma, shapes_asked=variant is not None)
     suffix = PurePath(name).suffix.lower()
     if step is not None:
         figures = reader.one_step(step, _figures_of(source, variant) if suffix in YAML else None)
@@ -90,6 +91,10 @@ def published(problem: Problem, solution: Solution) -> Answers:
     return Answers("published", reader.mapping(problem.published), problem.name)
 
 
+class _OtherShape(ProblemError):
+    """Raised where rows are written that are not those of a step."""
+
+
 class _Block(NamedTuple):
     """Rows and columns of a step, from 0, that figures are written for; `named` is how a message on them starts."""
 
@@ -103,12 +108,14 @@ class _Block(NamedTuple):
 
 
 class _Reader(NamedTuple):
-    """Reads the figures of steps. `blanks`: whether `_` is a figure that was left blank, rather than one not asked."""
+    """Reads the figures of steps. `blanks`: whether `_` is a figure that was left blank, rather than one not asked;
+    `shapes_asked`: whether another shape is a wrong answer, rather than an error."""
 
     source: Source
     solution: Solution
     decimal_comma: bool = False
     blanks: bool = True
+    shapes_asked: bool = False
 
     def mapping(self, root: Node | None) -> dict[str, Figures]:
         """The figures of every step that is written."""
@@ -160,7 +167,13 @@ class _Reader(NamedTuple):
         filled: set[tuple[int, int]] = set()
         for part in _parts(entry.value):
             block, rows = self.part(step, part) if isinstance(part, MapNode) else (_whole(step), part)
-            self.fill(figures, rows, step.id, block, filled)
+            try:
+                self.fill(figures, rows, step.id, block, filled)
+            except _OtherShape as error:
+                if not self.shapes_asked or isinstance(part, MapNode):
+                    raise
+                for place in np.ndindex(step.shape):
+                    figures[place] = Written(_size(rows), None, None, "other_shape", error.line, error.column)
         return figures
 
     def part(self, step: Step, node: MapNode) -> tuple[_Block, Node]:
@@ -246,15 +259,25 @@ class _Reader(NamedTuple):
 
     def wrong(self, at: Node, path: str, block: _Block, what: str, twice: bool) -> ProblemError:
         """The error of a shape that is not the step's; `twice`: as if each figure were cut in two."""
-        hint = "write _ for a figure that is left blank"
+        what = f"{block.size}, but {what}"
         if twice:
-            hint = "for decimal commas, give --decimal-comma"
-        return self.source.error(at, path, f"{block.size}, but {what}", hint)
+            return self.source.error(at, path, what, "for decimal commas, give --decimal-comma")
+        error = self.source.error(at, path, what, "write _ for a figure that is left blank")
+        return _OtherShape(error.file, error.line, error.column, error.path, error.what, error.hint)
 
 
 def _whole(step: Step) -> _Block:
     n, m = step.shape
     return _Block(f"{step.id} is", range(n), range(m))
+
+
+def _size(node: Node) -> str:
+    """2 × 3, as rows are written; the widest says how many columns."""
+    if isinstance(node, yaml.ScalarEvent) and node.style == "|":
+        node = pasted.rows(node.value, 0, None, False)
+    rows = node.items if isinstance(node, ListNode) else [node]
+    widths = [len(row.items) for row in rows if isinstance(row, ListNode)]
+    return f"{len(rows)} × {max(widths)}" if widths else f"1 × {len(rows)}"
 
 
 def _parts(node: Node) -> Sequence[Node]:
