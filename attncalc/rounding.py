@@ -311,6 +311,11 @@ def total(texts: Iterable[str]) -> str:
     return _plain(sum(map(Decimal, texts), Decimal(0)))
 
 
+def decimals(texts: Texts) -> NDArray[Any]:
+    """What figures are exactly as they are shown: of dtype object, holding Decimal."""
+    return np.array([*map(Decimal, texts.ravel().tolist())], dtype=object).reshape(texts.shape)
+
+
 def _plain(value: Decimal) -> str:
     """A decimal without an exponent."""
     return f"{value:f}"

@@ -25,9 +25,9 @@ def _components(page: Page, step: Step, i: int) -> list[Block]:
     lines: list[tuple[Prose | None, Math]] = [
         (
             page.say("lines.component", n=page.count(j)),
-            compose("chain", *page.summed(step, i, j, products=True)[1:]),
+            compose("chain", *parts[1:]),
         )
-        for j in range(step.shape[1])
+        for j, parts in enumerate(page.sums(step, i, products=True))
     ]
     return [
         Formula((compose("chain", o, sign, _scaled_vectors(page, step, i)),)),
@@ -42,13 +42,13 @@ def _vectors(page: Page, step: Step, i: int) -> list[Block]:
     count = a.shape[1]
     letters = [compose("dot", _named(page, a.symbol, *_row(a, i), k), _named(page, v.symbol, k)) for k in range(count)]
     # Each component is a chain of its own, a×v + .. = products = sum; a line of vectors is true where all of them are.
-    chains = [page.summed(step, i, j, products=True) for j in range(step.shape[1])]
+    chains = [*page.sums(step, i, products=True)]
     rows = [
         compose("chain", _named(page, step.symbol, *_row(step, i)), "=", compose("plus", *letters)),
         compose("chain", "=", _scaled_vectors(page, step, i)),
     ]
     if count > 1:
-        products = [vector(page.terms(step)[i, :, k].tolist()) for k in range(count)]
+        products = [vector(page.terms(step).texts[i, :, k].tolist()) for k in range(count)]
         rows.append(compose("chain", _sign(chain[2] for chain in chains), compose("plus", *products)))
     rows.append(compose("chain", _sign(chain[-2] for chain in chains), page.row(step, i)))
     return [Formula(tuple(rows))]

@@ -18,6 +18,7 @@ from attncalc.rounding import NOISE, Bounds, Flags, Floats, Texts, fits, snapped
 
 Work = Callable[[Expr, Sequence[Any]], Any]  # the value of an expression from the figures in its slots
 Numbers = NDArray[np.int64]  # of cells: those of a step's operands, one after the other, row by row
+Figures = Callable[[Numbers], NDArray[Any]]  # what stands for cells of these numbers: texts, or the numbers themselves
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,6 +191,12 @@ class Step:
 
     def working(self, i: int, j: int) -> Working:
         """The expression of cell i, j (from 0)."""
+        pattern, numbers = self.workings(i, lambda numbers: numbers)[j]
+        return Working(pattern, tuple(map(self._cell, numbers)))
+
+    def workings(self, i: int, figures: Figures) -> list[tuple[Expr, list[Any]]]:
+        """The expressions of the cells of row i (from 0), and what stands in the slots of each, for the numbers of the
+        cells that are theirs."""
         raise NotImplementedError
 
     @property

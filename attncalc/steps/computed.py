@@ -14,7 +14,7 @@ from attncalc import expr
 from attncalc.expr import Expr
 from attncalc.intervals import largest_places
 from attncalc.rounding import Bounds, Flags, Floats, rounded_or_not
-from attncalc.steps.base import Cell, Numbers, Step, Work, Working
+from attncalc.steps.base import Figures, Numbers, Step, Work
 
 _BY_HAND = 2**20  # products; beyond it nobody follows a matrix product figure by figure, and BLAS may sum as it likes
 
@@ -60,8 +60,9 @@ class _Computed(Step):
     def _cells(self) -> list[Numbers]:
         return [np.broadcast_to(numbers, self.shape) for numbers in self._slots(self._numbered())]
 
-    def working(self, i: int, j: int) -> Working:
-        return Working(self._law(), tuple(self._cell(int(numbers[i, j])) for numbers in self._cells))
+    def workings(self, i: int, figures: Figures) -> list[tuple[Expr, list[Any]]]:
+        law = self._law()
+        return [(law, found) for found in figures(np.stack([slot[i] for slot in self._cells], axis=1)).tolist()]
 
 
 @dataclass(eq=False, kw_only=True, repr=False)
@@ -106,10 +107,10 @@ class Map(_Computed):
             return found
         return Bounds(*(np.where(self.where, *each) for each in zip(found, operands[0], strict=True)))
 
-    def working(self, i: int, j: int) -> Working:
+    def workings(self, i: int, figures: Figures) -> list[tuple[Expr, list[Any]]]:
         if self.copies(i):
-            return Working(expr.slot(0), (Cell(self.operands[0], i, j),))
-        return super().working(i, j)
+            return [(expr.slot(0), [found]) for found in figures(self._numbered()[0][i]).tolist()]
+        return super().workings(i, figures)
 
     @property
     def formula(self) -> Expr:
@@ -200,11 +201,11 @@ class Reduce(_Computed):
     def _folded(self, so_far: Bounds, figures: Bounds, places: int) -> Bounds:
         return expr.bounds(FOLDS[self.fold].law(2), [so_far, figures], places)
 
-    def working(self, i: int, j: int) -> Working:
+    def workings(self, i: int, figures: Figures) -> list[tuple[Expr, list[Any]]]:
         if self.over != "start":
-            return super().working(i, j)
-        (operand,) = self.operands
-        return Working(FOLDS[self.fold].law(j + 1), tuple(Cell(operand, i, k) for k in range(j + 1)))
+            return super().workings(i, figures)
+        row = figures(self._numbered()[0][i]).tolist()
+        return [(FOLDS[self.fold].law(j + 1), row[: j + 1]) for j in range(len(row))]
 
     @property
     def formula(self) -> Expr:

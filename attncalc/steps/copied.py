@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from attncalc import expr
 from attncalc.expr import Expr
 from attncalc.rounding import MINUS_INFINITY, Bounds, Flags, Floats, Texts, decimals_of, rounded_or_not
-from attncalc.steps.base import Matrix, Numbers, Step, Work, Working
+from attncalc.steps.base import Figures, Matrix, Numbers, Step, Work
 
 FILL, ONE = -1, -2  # the numbers of cells that are no operand's: the fill of a step, and 1
 
@@ -124,12 +124,11 @@ class Arrange(Step):
         texts = [n if o.written is None else o.written for o, n in zip(self.operands, nothing, strict=True)]
         return self._picked(texts, ("1", self._fill_as_text), self.numbers)
 
-    def working(self, i: int, j: int) -> Working:
-        number = int(self.numbers[i, j])
-        if number in (FILL, ONE):
-            one = number == ONE
-            return Working(expr.number(1.0 if one else self.fill, "1" if one else self._fill_as_text), ())
-        return Working(expr.slot(0), (self._cell(number),))
+    def workings(self, i: int, figures: Figures) -> list[tuple[Expr, list[Any]]]:
+        own = {ONE: expr.number(1.0, "1"), FILL: expr.number(self.fill, self._fill_as_text)}
+        numbers = self.numbers[i]
+        found = zip(numbers.tolist(), figures(np.maximum(numbers, 0)).tolist(), strict=True)
+        return [(own[number], []) if number in own else (expr.slot(0), [each]) for number, each in found]
 
     @property
     def is_worked(self) -> bool:
