@@ -24,9 +24,12 @@ Texts = NDArray[Any]  # of dtype object, holding str
 
 TIE = 1e-9  # of a unit
 NOISE = 1e-14  # of a matrix's largest figure: a sum that cancels to less than this is 0
-_SAFE = 1e6  # units; above it, float64 does not resolve a TIE well enough and Decimal takes over
+_SAFE = 1e6  # units; above it, float64 does not resolve a TIE well enough and Decimal takes over where one may be
+_CLEAR = 1e12  # units, up to which float64 tells what is no tie by _NEAR
+_NEAR = 0.01  # of a unit: further off there is no tie, however long the figure
 _AT_ONCE = 2**14  # figures: what is made of them on the way to their digits stays near the processor
 MINUS_INFINITY = "-∞"
+_WHOLE = 22  # decimals, up to which float64 holds 10^decimals as it is
 _LEAST = 308  # decimals, of which float64 has no smaller unit: what it says of 1e-320 is noise
 _MOST_DECIMALS = 12  # of a product of carried figures; more are not written out
 
@@ -110,7 +113,8 @@ def _rounded(values: Floats, places: int, ties: str) -> Floats:
             up &= (rest > 0.5 + TIE) | (floor % 2 == 1)
         result = np.copysign((floor + up) / scale, values) + 0.0  # + 0.0: never -0.0
     if not size.max(initial=0.0) <= _SAFE:
-        large = ~(size <= _SAFE) & np.isfinite(values)
+        clear = (size <= _CLEAR) & (np.abs(rest - 0.5) > 2 * _NEAR) & (places <= _WHOLE)
+        large = ~((size <= _SAFE) | clear) & np.isfinite(values)
         result[large] = [_rounded_decimal(value, places, ties) for value in values[large].tolist()]
     return result
 
@@ -122,7 +126,7 @@ def _rounded_decimal(value: float, places: int, ties: str) -> float:
         units = size.to_integral_value(ROUND_FLOOR)
         rest = size - units
         last_bits = Decimal(4 * ulp(value)).scaleb(places)  # what a few operations may be off by
-        near = min(max(Decimal(repr(TIE)), last_bits), Decimal("0.01"))
+        near = min(max(Decimal(repr(TIE)), last_bits), Decimal(repr(_NEAR)))
         tie = abs(rest - Decimal("0.5")) <= near
         up = units % 2 == 1 if tie and ties == "half-even" else tie or rest > Decimal("0.5")
         return float((units + up).scaleb(-places).copy_sign(Decimal(value)))
@@ -313,7 +317,9 @@ def total(texts: Iterable[str]) -> str:
 
 def decimals(texts: Texts) -> NDArray[Any]:
     """What figures are exactly as they are shown: of dtype object, holding Decimal."""
-    return np.array([*map(Decimal, texts.ravel().tolist())], dtype=object).reshape(texts.shape)
+    flat = texts.ravel().tolist()
+    known = {text: Decimal(text) for text in set(flat)}  # in a large matrix nearly all are there several times
+    return np.array([known[text] for text in flat], dtype=object).reshape(texts.shape)
 
 
 def _plain(value: Decimal) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import prod
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from attncalc import expr, rounding
 from attncalc.blocks import Formula, Grid, Math, Prose, Token, compose, figure, of_figures
-from attncalc.expr import Expr, small
+from attncalc.expr import Expr, slot, small
 from attncalc.rounding import Flags, Floats, Texts
 from attncalc.show import Show
 from attncalc.solution import Solution
@@ -78,6 +78,7 @@ class Page:
         self.rule = show.rule
         self._figures: dict[Step, Figures] = {}
         self._terms: dict[Step, Terms] = {}
+        self._names: dict[tuple[Axis | None, int, str], Prose] = {}
         self._repeated: dict[Axis, Counter[str]] = {}
 
     @cached_property
@@ -203,7 +204,7 @@ class Page:
 
     def place(self, symbol: Expr, i: int, j: int) -> Math:
         """S[1,2]."""
-        return compose("cell", Math(symbol), figure(self.count(i)), figure(self.count(j)))
+        return Math(_cell_of(symbol), (self.count(i), self.count(j)))
 
     def subscripted(self, symbol: Expr, *indices: int) -> Math:
         """q_1, a_12: a row or a cell of Q, of A, by the small letter."""
@@ -226,6 +227,12 @@ class Page:
     def who(self, axis: Axis | None, k: int, key: str = "token") -> Prose:
         """A token as a sentence (or the `header` of a table) names it: with its number where another is called the
         same."""
+        known = self._names.get((axis, k, key))
+        if known is None:
+            known = self._names[axis, k, key] = self._who(axis, k, key)
+        return known
+
+    def _who(self, axis: Axis | None, k: int, key: str) -> Prose:
         labels = self.labels(axis)
         if labels is None or axis is None:
             return self.say(f"row.{axis.name if axis else 'row'}.plain", n=self.count(k))
@@ -241,6 +248,11 @@ class Page:
         if labels is None:
             return self.say(f"{key}.plain", n=self.count(k))
         return self.say(f"{key}.token", n=self.count(k), token=Token(labels[k]))
+
+
+@lru_cache(maxsize=64)
+def _cell_of(symbol: Expr) -> Expr:
+    return Expr("cell", symbol, slot(0), slot(1))
 
 
 def sign(is_true: bool) -> str:

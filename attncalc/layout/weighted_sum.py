@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import numpy as np
+
 from attncalc.blocks import Block, Formula, Math, Prose, Section, Work, compose, figure
-from attncalc.expr import Expr, small
+from attncalc.expr import Expr, small, sum_of_terms
 from attncalc.layout.page import Page, vector
 from attncalc.steps import Step
 
@@ -73,8 +75,7 @@ def _sign(signs: Iterable[Math | str]) -> str:
 
 def _scaled_vectors(page: Page, step: Step, i: int) -> Math:
     """0.401·[1, 0] + 0.198·[1, 1] + ..."""
-    weights, values = step.operands
-    return compose(
-        "plus",
-        *(compose("dot", page.cell(weights, i, k), page.row(values, k)) for k in range(weights.shape[1])),
-    )
+    weights, values = (page.figures(operand).texts for operand in step.operands)
+    term = compose("dot", figure(weights[i, 0]), vector(values[0].tolist()))
+    figures = np.column_stack([weights[i], values])
+    return Math(sum_of_terms(term.pattern, figures.shape[1], len(figures)), tuple(figures.ravel().tolist()))
