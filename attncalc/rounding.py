@@ -245,17 +245,28 @@ def _is_text(written: Texts) -> Flags:
 
 def digits(values: Floats, places: int) -> Texts:
     """Figures that are already rounded, with all their decimals; -inf is -∞."""
-    template = "\n".join([f"%.{places}f"] * values.size)
-    lines = (template % tuple(values.ravel().tolist())).split("\n")
-    texts: Texts = np.array(lines, dtype=object).reshape(values.shape)
+    finite = np.isfinite(values)
+    if not finite.all():
+        texts = digits(np.where(finite, values, 0.0), places)
+        texts[~finite] = "?"  # what written figures give may be no figure: ∞/∞
+        texts[values == np.inf], texts[values == -np.inf] = "∞", MINUS_INFINITY
+        return texts
     with np.errstate(over="ignore"):
-        large = np.abs(values) * _units(places) > 2.0**53
-    for place in zip(*np.nonzero(large), strict=True):  # more digits than float64 holds: those of its shortest decimal
-        value = float(values[place])
-        infinite = MINUS_INFINITY if value < 0 else "∞"
-        texts[place] = f"{Decimal(repr(value)):.{places}f}" if np.isfinite(value) else infinite
-    texts[np.isnan(values)] = "?"  # what written figures give may be no figure: ∞/∞
+        units = np.rint(values * _units(places))
+    least, most = units.min(initial=0.0), units.max(initial=0.0)
+    if most - least < values.size:  # as in a large matrix: a figure is there many times, and is written once
+        once = _written(np.arange(least, most + 1) / _units(places), places)
+        return np.asarray(once[(units - least).astype(np.intp)])
+    texts = _written(values.ravel(), places).reshape(values.shape)
+    if most - least > 2.0**53:  # more digits than float64 holds: those of its shortest decimal
+        for place in zip(*np.nonzero(np.abs(units) > 2.0**53), strict=True):
+            texts[place] = f"{Decimal(repr(float(values[place]))):.{places}f}"
     return texts
+
+
+def _written(values: Floats, places: int) -> Texts:
+    template = "\n".join([f"%.{places}f"] * values.size)
+    return np.array((template % tuple(values.tolist())).split("\n"), dtype=object)
 
 
 def as_text(values: Floats, places: int, *, bare: bool = True) -> Texts:
