@@ -67,19 +67,24 @@ class Bounds(NamedTuple):
     high: Any
 
 
-class Figures(Protocol):
-    """What `printed` and `shown` need of a step: n × m figures, and what is known of each."""
+class Rounded(Protocol):
+    """What `printed` needs of a step, or of rows of it: n × m figures, and what is known of each."""
 
     @property
     def values(self) -> Floats: ...
     @property
     def written(self) -> Texts | None: ...  # as the problem writes them; None for computed ones, or for all
     @property
-    def exact(self) -> Flags: ...
-    @property
     def places(self) -> int: ...
     @property
     def rows_sum_to_one(self) -> bool: ...
+
+
+class Figures(Rounded, Protocol):
+    """What `shown` needs as well."""
+
+    @property
+    def exact(self) -> Flags: ...
 
 
 def _units(places: int) -> float:
@@ -212,10 +217,12 @@ def constant_bounds(value: float, places: int) -> Bounds:
     return Bounds(float(low), value, float(high))
 
 
-def printed(figures: Figures, rule: Rule) -> Floats:
+def printed(figures: Rounded, rule: Rule) -> Floats:
     """The figures as they are printed, as float64: given ones as they are, the rest rounded to their decimals."""
     if figures.rows_sum_to_one and figures.written is None and rule.weights == "sum-to-one":
         return apportioned(figures.values, figures.places, rule.ties)
+    if figures.written is not None and _is_text(figures.written).all():
+        return figures.values
     values = rounded(figures.values, figures.places, rule.ties)
     return values if figures.written is None else np.where(_is_text(figures.written), figures.values, values)
 

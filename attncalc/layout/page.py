@@ -17,11 +17,12 @@ from attncalc.expr import Expr, slot, small
 from attncalc.rounding import Flags, Floats, Texts
 from attncalc.show import Show
 from attncalc.solution import Solution
-from attncalc.steps import Axis, Step
+from attncalc.steps import Axis, Contract, Step
 from attncalc.wording import Wording
 
 BIG = 2_000  # figures that are worked out; a solution of more is shown as matrices unless asked for in full
 HUGE = 100_000  # and one of more as its result
+CLOSE = 1e-9  # of figures of 1 or more: what float64 may add to figures that are equal
 
 
 class Figures:
@@ -58,6 +59,15 @@ class Figures:
         """The most that one of them has: all of its step, where one is no exact figure."""
         step = self._step
         return step.places if step.written is None and not step.is_exact else rounding.decimals_of(self.texts)
+
+
+class LastRow(NamedTuple):
+    """That of a step, 1 × m, as `rounding.printed` takes it."""
+
+    values: Floats
+    written: None
+    places: int
+    rows_sum_to_one: bool
 
 
 class Terms(NamedTuple):
@@ -110,7 +120,7 @@ class Page:
         given = step.recomputed([operand.values for operand in operands])
         with np.errstate(invalid="ignore"):  # -∞ less -∞
             off = np.where(given == values, 0.0, np.abs(given - values))
-        near = off <= 1e-9 * np.maximum(1, np.abs(values))
+        near = off <= CLOSE * np.maximum(1, np.abs(values))
         # e^x and √2 are no decimals, however near: nothing printed is equal to them.
         near &= step.exact_from([o.values for o in operands], [np.ones(o.values.shape, dtype=bool) for o in operands])
         decimals = step.decimals_from([operand.decimals for operand in operands])
@@ -181,7 +191,20 @@ class Page:
 
     def sign(self, step: Step, i: int | slice = slice(None), j: int | slice = slice(None)) -> str:
         """"=" where the printed line is true of the printed figures, else "≈"."""
+        if i == slice(None) and isinstance(step, Contract) and self._is_rounded_below(step):
+            return sign(False)
         return sign(bool(np.all(self.figures(step).true[i, j])))
+
+    def _is_rounded_below(self, step: Contract) -> bool:
+        """Whether printed figures do not give the last row of a product of matrices as it is printed: of a large one,
+        where it takes long to look at every row, that row nearly always says it."""
+        a, b = step.operands
+        if a.written is not None or a.values.size <= HUGE:
+            return False
+        row = LastRow(a.values[-1:], None, a.places, a.rows_sum_to_one)
+        given = step.recomputed([rounding.printed(row, self.rule), self.figures(b).values])
+        values = self.figures(step).values[-1:]
+        return bool(np.any(np.abs(given - values) > CLOSE * np.maximum(1, np.abs(values))))
 
     def grid(self, step: Step, *, labelled: bool = False) -> Math:
         """The matrix, written out."""

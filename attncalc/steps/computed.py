@@ -154,6 +154,8 @@ class Reduce(_Computed):
         return [cells[:, k, None] for k in range(cells.shape[1])]
 
     def recomputed(self, operands: Sequence[Floats], work: Work = expr.evaluate) -> Floats:
+        if self.fold == "sum" and self.over == "row" and operands[0].size > _BY_HAND and work is expr.evaluate:
+            return np.asarray(operands[0].sum(axis=1, keepdims=True))
         if self.over != "start":
             return super().recomputed(operands, work)
         first, *others = self._slots(operands)
@@ -247,6 +249,10 @@ class Contract(_Computed):
         a_counts, b_counts = ~((a == 0) & a_exact), ~((b == 0) & b_exact)  # an exact 0 makes its product exact
         inexact = (~a_exact).astype(float) @ b_counts + a_counts.astype(float) @ (~b_exact)
         return np.asarray(inexact == 0)
+
+    def decimals_from(self, operands: Sequence[int | None]) -> int | None:
+        a, b = operands
+        return None if a is None or b is None else a + b
 
     @property
     def formula(self) -> Expr:
