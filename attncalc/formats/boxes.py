@@ -97,7 +97,7 @@ def grid_box(grid: Grid, width: int | None = None, paint: Paint | None = None) -
     else:
         blocks = [
             _numbered(_block(columns[start:end], cells[:, start:end], rows), grid, start, end)
-            for start, end in _parts(columns, width - edges)
+            for start, end in spans([column.width for column in columns], width - edges)
         ]
     return stacked([*blocks, *map(Box.of, legend)])
 
@@ -115,15 +115,16 @@ def _total(columns: Sequence[_Column]) -> int:
     return sum(column.width for column in columns) + len(BETWEEN) * max(0, len(columns) - 1)
 
 
-def _parts(columns: Sequence[_Column], room: int) -> Iterator[tuple[int, int]]:
-    """As many columns as fit, at least one: where they start and end."""
-    start = 0
-    while start < len(columns):
-        end = start + 1
-        while end < len(columns) and _total(columns[start : end + 1]) <= room:
-            end += 1
-        yield start, end
-        start = end
+def spans(widths: Sequence[int], room: int) -> Iterator[tuple[int, int]]:
+    """Where columns start and end that have room side by side: as many as fit, at least one."""
+    start, used = 0, 0
+    for j, width in enumerate(widths):
+        if j > start and used + width > room:
+            yield start, j
+            start, used = j, 0
+        used += width + len(BETWEEN)
+    if widths:
+        yield start, len(widths)
 
 
 def _label(label: str, paint: Paint | None) -> str:
@@ -197,7 +198,8 @@ def _block(columns: Sequence[_Column], cells: NDArray[Any], rows: Sequence[str])
         f"{left} {BETWEEN.join(row)} {right}{label}"
         for (left, right), row, label in zip(_brackets(count), cells.tolist(), labels, strict=True)
     ] or ["[ ]"]
-    header = BETWEEN.join(centred(column.header, column.width) for column in columns)
+    headed = any(column.header for column in columns)
+    header = BETWEEN.join(centred(column.header, column.width) for column in columns) if headed else ""
     middle = (len(lines) - 1) // 2
     if header.strip():
         lines.insert(0, f"  {header}  ")

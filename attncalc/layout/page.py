@@ -46,6 +46,18 @@ class Figures:
         return self._step.unrounded
 
     @cached_property
+    def off(self) -> Floats:
+        """How far what the texts of the operands give is off, without rounding."""
+        with np.errstate(invalid="ignore"):  # -∞ less -∞
+            given = self._step.recomputed([self._page.figures(operand).values for operand in self._step.operands])
+            return np.where(given == self.values, 0.0, np.abs(given - self.values))
+
+    @cached_property
+    def near(self) -> Flags:
+        """Where that may be nothing, as far as float64 can tell."""
+        return self._page.near(self._step)
+
+    @cached_property
     def true(self) -> Flags:
         return self._page.true(self._step)
 
@@ -111,23 +123,28 @@ class Page:
             found = self._figures[step] = Figures(self, step)
         return found
 
-    def true(self, step: Step) -> Flags:
-        """Where the printed operands give the printed figure as it stands, without rounding."""
+    def near(self, step: Step) -> Flags:
+        """Where the printed operands may give the printed figure as it stands."""
         if not step.operands:
             return np.ones(step.shape, dtype=bool)
-        own, operands = self.figures(step), [self.figures(operand) for operand in step.operands]
-        values = own.values
-        given = step.recomputed([operand.values for operand in operands])
-        with np.errstate(invalid="ignore"):  # -∞ less -∞
-            off = np.where(given == values, 0.0, np.abs(given - values))
-        near = off <= CLOSE * np.maximum(1, np.abs(values))
+        own, operands = self.figures(step), [self.figures(operand).values for operand in step.operands]
+        near = np.asarray(own.off <= CLOSE * np.maximum(1, np.abs(own.values)))
+        if not near.any():  # as nearly always in a large matrix
+            return near
         # e^x and √2 are no decimals, however near: nothing printed is equal to them.
-        near &= step.exact_from([o.values for o in operands], [np.ones(o.values.shape, dtype=bool) for o in operands])
+        return near & step.exact_from(operands, [np.ones(each.shape, dtype=bool) for each in operands])
+
+    def true(self, step: Step) -> Flags:
+        """Where the printed operands give the printed figure as it stands, without rounding."""
+        own, operands = self.figures(step), [self.figures(operand) for operand in step.operands]
+        near, values = own.near.copy(), own.values
+        if not step.operands or not near.any():
+            return near
         decimals = step.decimals_from([operand.decimals for operand in operands])
         if decimals is not None:
             places = max(decimals, own.decimals)
             if places + _digits([values, *(operand.values for operand in operands)]) < 14:  # float64 tells them apart
-                return np.asarray(near & (off < 0.25 * 10.0**-places))
+                return near & (own.off < 0.25 * 10.0**-places)
         in_doubt = near & np.isfinite(values)
         for i in np.nonzero(in_doubt.any(axis=1))[0].tolist():
             workings = step.workings(i, own.used.__getitem__)
@@ -191,18 +208,18 @@ class Page:
 
     def sign(self, step: Step, i: int | slice = slice(None), j: int | slice = slice(None)) -> str:
         """"=" where the printed line is true of the printed figures, else "≈"."""
-        if i == slice(None) and isinstance(step, Contract) and self._is_rounded_below(step):
+        figures = self.figures(step)
+        if i == slice(None) and (self._is_rounded_below(step) or not figures.near.all()):
             return sign(False)
-        return sign(bool(np.all(self.figures(step).true[i, j])))
+        return sign(bool(np.all(figures.true[i, j])))
 
-    def _is_rounded_below(self, step: Contract) -> bool:
+    def _is_rounded_below(self, step: Step) -> bool:
         """Whether printed figures do not give the last row of a product of matrices as it is printed: of a large one,
         where it takes long to look at every row, that row nearly always says it."""
-        a, b = step.operands
-        if a.written is not None or a.values.size <= HUGE:
+        if not isinstance(step, Contract) or (a := step.operands[0]).values.size <= HUGE or a.written is not None:
             return False
         row = LastRow(a.values[-1:], None, a.places, a.rows_sum_to_one)
-        given = step.recomputed([rounding.printed(row, self.rule), self.figures(b).values])
+        given = step.recomputed([rounding.printed(row, self.rule), self.figures(step.operands[1]).values])
         values = self.figures(step).values[-1:]
         return bool(np.any(np.abs(given - values) > CLOSE * np.maximum(1, np.abs(values))))
 
