@@ -19,6 +19,7 @@ text from here on; a format sets them and never rounds. Beyond what `expr` compu
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -65,11 +66,26 @@ def figure(text: str | Grid) -> Math:
     return Math(slot(0), (text,))
 
 
+def of_figures(op: str, texts: Sequence[str]) -> Math:
+    """`op` of figures alone: a + b + ..."""
+    return Math(_of_slots(op, len(texts)), tuple(texts))
+
+
+@lru_cache(maxsize=512)
+def _of_slots(op: str, count: int) -> Expr:
+    return Expr(op, *map(slot, range(count)))
+
+
 def compose(op: str, *parts: Math | str) -> Math:
     """`op` of the parts, with all their figures; a str is a sign."""
-    maths = [Math(Expr("text", part)) if isinstance(part, str) else part for part in parts]
-    pattern = _composed(op, tuple(math.pattern for math in maths), tuple(len(math.figures) for math in maths))
-    return Math(pattern, tuple(text for math in maths for text in math.figures))
+    maths = [_sign(part) if isinstance(part, str) else part for part in parts]
+    pattern = _composed(op, tuple([math.pattern for math in maths]), tuple([len(math.figures) for math in maths]))
+    return Math(pattern, tuple([text for math in maths for text in math.figures]))
+
+
+@lru_cache(maxsize=64)
+def _sign(text: str) -> Math:
+    return Math(Expr("text", text))
 
 
 @lru_cache(maxsize=4096)

@@ -24,9 +24,12 @@ Texts = NDArray[Any]  # of dtype object, holding str
 
 TIE = 1e-9  # of a unit
 NOISE = 1e-14  # of a matrix's largest figure: a sum that cancels to less than this is 0
-_SAFE = 1e6  # units; above it, float64 does not resolve a TIE well enough and Decimal takes over
+_SAFE = 1e6  # units; above it, float64 does not resolve a TIE well enough and Decimal takes over where one may be
+_CLEAR = 1e12  # units, up to which float64 tells what is no tie by _NEAR
+_NEAR = 0.01  # of a unit: further off there is no tie, however long the figure
 _AT_ONCE = 2**14  # figures: what is made of them on the way to their digits stays near the processor
 MINUS_INFINITY = "-∞"
+_WHOLE = 22  # decimals, up to which float64 holds 10^decimals as it is
 _LEAST = 308  # decimals, of which float64 has no smaller unit: what it says of 1e-320 is noise
 _MOST_DECIMALS = 12  # of a product of carried figures; more are not written out
 
@@ -64,19 +67,24 @@ class Bounds(NamedTuple):
     high: Any
 
 
-class Figures(Protocol):
-    """What `printed` and `shown` need of a step: n × m figures, and what is known of each."""
+class Rounded(Protocol):
+    """What `printed` needs of a step, or of rows of it: n × m figures, and what is known of each."""
 
     @property
     def values(self) -> Floats: ...
     @property
     def written(self) -> Texts | None: ...  # as the problem writes them; None for computed ones, or for all
     @property
-    def exact(self) -> Flags: ...
-    @property
     def places(self) -> int: ...
     @property
     def rows_sum_to_one(self) -> bool: ...
+
+
+class Figures(Rounded, Protocol):
+    """What `shown` needs as well."""
+
+    @property
+    def exact(self) -> Flags: ...
 
 
 def _units(places: int) -> float:
@@ -110,7 +118,8 @@ def _rounded(values: Floats, places: int, ties: str) -> Floats:
             up &= (rest > 0.5 + TIE) | (floor % 2 == 1)
         result = np.copysign((floor + up) / scale, values) + 0.0  # + 0.0: never -0.0
     if not size.max(initial=0.0) <= _SAFE:
-        large = ~(size <= _SAFE) & np.isfinite(values)
+        clear = (size <= _CLEAR) & (np.abs(rest - 0.5) > 2 * _NEAR) & (places <= _WHOLE)
+        large = ~((size <= _SAFE) | clear) & np.isfinite(values)
         result[large] = [_rounded_decimal(value, places, ties) for value in values[large].tolist()]
     return result
 
@@ -122,7 +131,7 @@ def _rounded_decimal(value: float, places: int, ties: str) -> float:
         units = size.to_integral_value(ROUND_FLOOR)
         rest = size - units
         last_bits = Decimal(4 * ulp(value)).scaleb(places)  # what a few operations may be off by
-        near = min(max(Decimal(repr(TIE)), last_bits), Decimal("0.01"))
+        near = min(max(Decimal(repr(TIE)), last_bits), Decimal(repr(_NEAR)))
         tie = abs(rest - Decimal("0.5")) <= near
         up = units % 2 == 1 if tie and ties == "half-even" else tie or rest > Decimal("0.5")
         return float((units + up).scaleb(-places).copy_sign(Decimal(value)))
@@ -208,10 +217,12 @@ def constant_bounds(value: float, places: int) -> Bounds:
     return Bounds(float(low), value, float(high))
 
 
-def printed(figures: Figures, rule: Rule) -> Floats:
+def printed(figures: Rounded, rule: Rule) -> Floats:
     """The figures as they are printed, as float64: given ones as they are, the rest rounded to their decimals."""
     if figures.rows_sum_to_one and figures.written is None and rule.weights == "sum-to-one":
         return apportioned(figures.values, figures.places, rule.ties)
+    if figures.written is not None and _is_text(figures.written).all():
+        return figures.values
     values = rounded(figures.values, figures.places, rule.ties)
     return values if figures.written is None else np.where(_is_text(figures.written), figures.values, values)
 
@@ -241,17 +252,28 @@ def _is_text(written: Texts) -> Flags:
 
 def digits(values: Floats, places: int) -> Texts:
     """Figures that are already rounded, with all their decimals; -inf is -∞."""
-    template = "\n".join([f"%.{places}f"] * values.size)
-    lines = (template % tuple(values.ravel().tolist())).split("\n")
-    texts: Texts = np.array(lines, dtype=object).reshape(values.shape)
+    finite = np.isfinite(values)
+    if not finite.all():
+        texts = digits(np.where(finite, values, 0.0), places)
+        texts[~finite] = "?"  # what written figures give may be no figure: ∞/∞
+        texts[values == np.inf], texts[values == -np.inf] = "∞", MINUS_INFINITY
+        return texts
     with np.errstate(over="ignore"):
-        large = np.abs(values) * _units(places) > 2.0**53
-    for place in zip(*np.nonzero(large), strict=True):  # more digits than float64 holds: those of its shortest decimal
-        value = float(values[place])
-        infinite = MINUS_INFINITY if value < 0 else "∞"
-        texts[place] = f"{Decimal(repr(value)):.{places}f}" if np.isfinite(value) else infinite
-    texts[np.isnan(values)] = "?"  # what written figures give may be no figure: ∞/∞
+        units = np.rint(values * _units(places))
+    least, most = units.min(initial=0.0), units.max(initial=0.0)
+    if most - least < values.size:  # as in a large matrix: a figure is there many times, and is written once
+        once = _written(np.arange(least, most + 1) / _units(places), places)
+        return np.asarray(once[(units - least).astype(np.intp)])
+    texts = _written(values.ravel(), places).reshape(values.shape)
+    if most - least > 2.0**53:  # more digits than float64 holds: those of its shortest decimal
+        for place in zip(*np.nonzero(np.abs(units) > 2.0**53), strict=True):
+            texts[place] = f"{Decimal(repr(float(values[place]))):.{places}f}"
     return texts
+
+
+def _written(values: Floats, places: int) -> Texts:
+    template = "\n".join([f"%.{places}f"] * values.size)
+    return np.array((template % tuple(values.tolist())).split("\n"), dtype=object)
 
 
 def as_text(values: Floats, places: int, *, bare: bool = True) -> Texts:
@@ -309,6 +331,13 @@ def percent(text: str) -> str:
 def total(texts: Iterable[str]) -> str:
     """What figures add up to as they are shown, with the most decimals that one of them has."""
     return _plain(sum(map(Decimal, texts), Decimal(0)))
+
+
+def decimals(texts: Texts) -> NDArray[Any]:
+    """What figures are exactly as they are shown: of dtype object, holding Decimal."""
+    flat = texts.ravel().tolist()
+    known = {text: Decimal(text) for text in set(flat)}  # in a large matrix nearly all are there several times
+    return np.array([known[text] for text in flat], dtype=object).reshape(texts.shape)
 
 
 def _plain(value: Decimal) -> str:

@@ -13,7 +13,7 @@ from attncalc.errors import StepError
 from attncalc.expr import Expr
 from attncalc.rounding import Floats, Rule, apportioned, rounded
 from attncalc.solution import Convention, Group, Remark, Solution
-from attncalc.steps import Arrange, Axis, Contract, Given, Map, Matrix, Numbers, Pair, Reduce, Step
+from attncalc.steps import Arrange, Axis, Contract, Given, Map, Matrix, Numbers, OneOfTwo, Pair, Reduce, Step
 
 MOST_FIGURES = 2_000_000  # of all steps: more are on no page that anyone follows, and take more than 200 MB
 
@@ -102,14 +102,14 @@ class Sheet:
 
     # The six kinds of step
 
-    def given(self, id: str, matrix: Matrix, **about: Any) -> Step:
+    def given(self, id: str, matrix: Matrix | OneOfTwo, **about: Any) -> Step:
         """A matrix that the problem states, n × m. As written it is never rounded; of a binary file it is rounded first
         where figures are carried."""
         step = Given(matrix=matrix, **self._named(id, about))
-        if matrix.written is None and self.rule.carried:
+        if not matrix.is_written and self.rule.carried:
             step.decimals = step.places
             return self._record(step, lambda: rounded(matrix.values, step.places, self.rule.ties))
-        return self._record(step, lambda: matrix.values.copy())
+        return self._record(step, matrix.copied)
 
     def arrange(
         self, id: str, sources: Callable[..., Numbers], *operands: Step, choosers: int = 0, fill: float = 0.0,
@@ -173,8 +173,8 @@ class Sheet:
 
     def _refuse_overflow(self, step: Step, values: Floats) -> None:
         bad = ~np.isfinite(values)
-        if bad.any() and any(np.isneginf(operand.values).any() for operand in step.operands):
-            bad &= ~np.isneginf(values)
+        if bad.any() and any((operand.values == -np.inf).any() for operand in step.operands):
+            bad &= values != -np.inf
         if bad.any():
             i, j = (int(k) for k in np.argwhere(bad)[0])
             what = "the figure is too large for float64, or is divided by 0"
@@ -186,6 +186,9 @@ class Sheet:
             raise StepError(self._prefix + id, (), what, "give fewer, or ask for the result alone: --detail result")
 
     def _record(self, step: Step, work: Callable[[], Floats]) -> Step:
+        if self._only_result:
+            for used in {used for operand in step.operands for used in operand.operands}.difference(step.operands):
+                used.let_go()
         values = step.values = _without_negative_zeros(work())
         if self._only_result:  # else a step would hold itself, and stay until Python looks for such circles
             step.again = lambda: _without_negative_zeros(work())
@@ -197,9 +200,6 @@ class Sheet:
         if self.rule.carried and not isinstance(step, Given | Arrange):
             step.decimals = step.places if step.decimals is None else min(step.decimals, step.places)
         self._open[-1].members.append(step)
-        if self._only_result:
-            for used in {used for operand in step.operands for used in operand.operands}:
-                used.let_go()
         return step
 
 

@@ -853,7 +853,16 @@ layers:
     ["0.5", "-1.5", "10.0"], ["1", "10", "-3"], ["12", "0.12"], ["0.12", "12"], ["0.25", "-∞"], ["1", "0.707"],
     ["1.5", "2"], ["", "1"], ["7"], [".5", "1.5"], ["5.", "10."],
 ])  # fmt: skip
-def test_columns_of_equal_decimals_are_aligned_as_all_are(cells: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    as_it_is = boxes._aligned(cells)
-    monkeypatch.setattr(boxes, "_have_equal_decimals", lambda cells: False)
-    assert as_it_is == boxes._aligned(cells)
+def test_figures_are_measured_at_once_as_each_by_itself(cells: list[str]) -> None:
+    at_once = boxes._measured(np.array([cells], dtype=object))
+    one_by_one = boxes._measured(np.array([[*cells, "二"]], dtype=object))  # wide letters are counted one by one
+    assert [each.tolist() for each in at_once] == [each[:, :-1].tolist() for each in one_by_one]
+
+
+@pytest.mark.parametrize("label", ["", "x", "a longer one"])
+@pytest.mark.parametrize("cells", [["0.5", "-1.25", "10"], ["-∞", "3"], ["7"], ["12345678901234567890.5", "1"]])
+def test_decimal_points_stand_below_one_another(cells: list[str], label: str) -> None:
+    column = np.array(cells, dtype=object)[:, None]
+    lines = grid_box(Grid(column, columns=(label,) if label else None)).lines[-len(cells) :]
+    points = [line.index(cell) + len(cell.partition(".")[0]) for line, cell in zip(lines, cells, strict=True)]
+    assert len({*points}) == 1 and len({*map(display_width, lines)}) == 1

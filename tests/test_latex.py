@@ -232,7 +232,7 @@ def test_weights_are_shaded_by_their_figures() -> None:
     weights = Grid(np.array([["0.5", "1.000", "0", "_"]], dtype=object), ("q",), ("a", "b", "c", "d"), role="weights")
     shown = body(formula(chain(named("A"), "=", figure(weights))))
     assert r"\attnshade{15}0.5 & \attnshade{30}1.000 & 0 & \_" in shown
-    assert [shade(weights, text) for text in ("-1", "7", "-∞", "nan")] == [0, 10, 0, 0]
+    assert [shade(weights.role, text) for text in ("-1", "7", "-∞", "nan")] == [0, 10, 0, 0]
 
 
 def test_a_long_label_of_a_column_is_told_after_the_matrix() -> None:

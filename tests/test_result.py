@@ -7,8 +7,11 @@ import pytest
 
 from attncalc import formats
 from attncalc.layout import lay_out
+from attncalc.layout import page as pages
 from attncalc.mechanisms import solve
 from attncalc.problem import load
+from attncalc.steps import Matrix, OneOfTwo
+from attncalc.wording import Wording
 
 PROBLEMS = Path(__file__).resolve().parent.parent / "problems"
 
@@ -40,3 +43,20 @@ def test_figures_go_once_they_are_used():
     steps = solve(read).steps
     assert {id for id, step in steps.items() if "values" not in vars(step)} >= {"H", "W_Q", "Q", "K", "S", "scaled"}
     assert steps["O"].values.shape == steps["Q"].shape
+
+
+@pytest.mark.parametrize("path", sorted(PROBLEMS.glob("*.yaml")), ids=lambda path: path.stem)
+def test_the_last_row_of_a_large_product_says_what_all_of_them_do(path, monkeypatch):
+    monkeypatch.setattr(pages, "HUGE", 0)
+    read = load(path)
+    page = pages.Page(solve(read), read.show, Wording("en"))
+    for step in page.solution.steps.values():
+        assert page.sign(step) == ("=" if page.figures(step).true.all() else "≈"), step.id
+
+
+def test_a_mask_holds_its_flags_alone():
+    flags = np.tri(3, dtype=bool)
+    mask = OneOfTwo(flags, (0.0, "0"), (-np.inf, "-∞"))
+    assert mask.values.tolist() == [[0, -np.inf, -np.inf], [0, 0, -np.inf], [0, 0, 0]]
+    assert mask.written.tolist() == [["0", "-∞", "-∞"], ["0", "0", "-∞"], ["0", "0", "0"]]
+    assert (mask.decimals, Matrix(mask.values, mask.written).decimals) == (0, 0)

@@ -436,3 +436,24 @@ def test_many_figures_are_rounded_as_each_is(ties: str) -> None:
     many = np.tile(few, (20_000, 1))
     assert many.size > 2**16
     assert (rounding.rounded(many, 3, ties) == np.tile(rounding.rounded(few, 3, ties), (20_000, 1))).all()
+
+
+@pytest.mark.parametrize("places", range(13))
+@pytest.mark.parametrize("ties", ["half-up", "half-even"])
+def test_long_figures_are_rounded_as_by_decimals(places: int, ties: str) -> None:
+    draws = np.random.default_rng(places)
+    values = np.exp(draws.uniform(np.log(1e5), np.log(2e13), 1200)) * draws.choice([-1, 1], 1200) / 10**places
+    values[::4] = (np.rint(values[::4] * 10**places) + 0.5) / 10**places  # ties, and figures of few digits
+    values[1::4] = values[1::4].round(2)
+    values = values[np.abs(values) * 10**places > 1e6]
+    by_decimals = [rounding._rounded_decimal(value, places, ties) for value in values.tolist()]
+    assert rounding.rounded(values, places, ties).tolist() == by_decimals
+
+
+@pytest.mark.parametrize("places", [0, 1, 3, 12])
+@pytest.mark.parametrize("spread", [3.0, 1e3, 1e17])
+def test_many_figures_are_written_as_each_is(places: int, spread: float) -> None:
+    values = rounding.rounded(np.random.default_rng(places).normal(scale=spread, size=(40, 50)), places)
+    values[::7, 3], values[5, ::9], values[1, 1] = -np.inf, np.inf, np.nan
+    alone = [[rounding.digits(np.array([[value]]), places)[0, 0] for value in row] for row in values.tolist()]
+    assert rounding.digits(values, places).tolist() == alone

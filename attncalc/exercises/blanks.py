@@ -33,6 +33,10 @@ class Hidden:
     def hides(self, id: str, i: int, j: int) -> bool:
         return self.is_asked(id, i, j) or bool(self.rest[id][i, j])
 
+    def figures(self, id: str) -> Flags:
+        """All of a step that it may not show."""
+        return np.asarray(self.rest[id] | self.asked.get(id, False))
+
 
 def by_level(solution: Solution, level: int) -> Asked:
     """Level 1 asks for the weights and the result; 2 for every step that is worked; 3 for every step but what one row

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from operator import itemgetter
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from attncalc.blocks import Grid
 from attncalc.formats.width import centred, display_width, padded, visible
@@ -46,7 +48,8 @@ def joined(boxes: Iterable[Box], gap: int = 0) -> Box:
     for box in boxes:
         empty, over = [" " * box.width], above - box.middle
         under = above + below - over - len(box.lines)
-        columns.append([*empty * over, *(padded(line, box.width) for line in box.lines), *empty * under])
+        own = box.lines if box is boxes[-1] else [padded(line, box.width) for line in box.lines]
+        columns.append([*empty * over, *own, *empty * under])
     lines = map((" " * gap).join, zip(*columns, strict=True)) if columns else [""]
     return Box(tuple(lines), above, sum(box.width for box in boxes) + gap * max(0, len(boxes) - 1))
 
@@ -78,7 +81,6 @@ def _without_space_before(box: Box) -> Box:
 
 class _Column(NamedTuple):
     header: str
-    cells: list[str]  # all of them `width` columns wide
     width: int
 
 
@@ -87,25 +89,25 @@ def grid_box(grid: Grid, width: int | None = None, paint: Paint | None = None) -
 
     What `paint` adds to a text takes no room.
     """
-    columns, legend = _columns(grid, paint)
+    columns, cells, legend = _columns(grid, paint)
     rows = tuple(_label(label, paint) for label in grid.rows or ())
     edges = 4 + max((1 + display_width(label) for label in rows), default=0)
-    count = len(grid.cells)
     if width is None or edges + _total(columns) <= width:
-        blocks = [_block(columns, rows, count)]
+        blocks = [_block(columns, cells, rows)]
     else:
         blocks = [
-            _numbered(_block(part, rows, count), start + grid.first, len(part), bool(grid.columns))
-            for start, part in _parts(columns, width - edges)
+            _numbered(_block(columns[start:end], cells[:, start:end], rows), grid, start, end)
+            for start, end in spans([column.width for column in columns], width - edges)
         ]
     return stacked([*blocks, *map(Box.of, legend)])
 
 
-def _numbered(block: Box, start: int, count: int, labelled: bool) -> Box:
+def _numbered(block: Box, grid: Grid, start: int, end: int) -> Box:
     """A block of columns under their numbers, as the page counts; labels of the columns say it better."""
-    if labelled:
+    if grid.columns:
         return block
-    numbers = f"{start}..{start + count - 1}" if count > 1 else str(start)
+    first, last = start + grid.first, end + grid.first - 1
+    numbers = f"{first}..{last}" if last > first else str(first)
     return stacked([Box.of(f"[:,{numbers}]"), block])._replace(middle=1 + block.middle)
 
 
@@ -113,36 +115,34 @@ def _total(columns: Sequence[_Column]) -> int:
     return sum(column.width for column in columns) + len(BETWEEN) * max(0, len(columns) - 1)
 
 
-def _parts(columns: Sequence[_Column], room: int) -> Iterator[tuple[int, Sequence[_Column]]]:
-    """As many columns as fit, at least one, and where they start."""
-    start = 0
-    while start < len(columns):
-        end = start + 1
-        while end < len(columns) and _total(columns[start : end + 1]) <= room:
-            end += 1
-        yield start, columns[start:end]
-        start = end
+def spans(widths: Sequence[int], room: int) -> Iterator[tuple[int, int]]:
+    """Where columns start and end that have room side by side: as many as fit, at least one."""
+    start, used = 0, 0
+    for j, width in enumerate(widths):
+        if j > start and used + width > room:
+            yield start, j
+            start, used = j, 0
+        used += width + len(BETWEEN)
+    if widths:
+        yield start, len(widths)
 
 
 def _label(label: str, paint: Paint | None) -> str:
     return paint(visible(label), "token") if paint else visible(label)
 
 
-def _columns(grid: Grid, paint: Paint | None) -> tuple[list[_Column], list[str]]:
-    """The columns as text, and what stands below the matrix for headers that are too long."""
+def _columns(grid: Grid, paint: Paint | None) -> tuple[list[_Column], NDArray[Any], list[str]]:
+    """The columns, their figures, each as wide as its column, and what stands below the matrix for headers that are too
+    long."""
     headers, legend = column_headers(grid.columns)
     if paint:
         headers = [paint(header, "token") for header in headers]
-    count = grid.cells.shape[1] if grid.cells.ndim == 2 else 0
-    columns = []
-    for j in range(count):
-        cells, width = _aligned(grid.cells[:, j].tolist())
-        header = headers[j] if headers else ""
-        if display_width(header) > width:
-            width = display_width(header)
-            cells = [centred(cell, width) for cell in cells]
-        columns.append(_Column(header, [paint(cell, grid.role) for cell in cells] if paint else cells, width))
-    return columns, legend
+    cells = grid.cells if grid.cells.ndim == 2 else grid.cells.reshape(len(grid.cells), 0)
+    headers = headers or [""] * cells.shape[1]
+    cells, widths = _aligned(cells, np.array([*map(display_width, headers)], dtype=np.intp))
+    if paint:
+        cells = np.array([paint(cell, grid.role) for cell in cells.flat], dtype=object).reshape(cells.shape)
+    return list(map(_Column, headers, widths)), cells, legend
 
 
 def column_headers(labels: Sequence[str] | None) -> tuple[list[str], list[str]]:
@@ -159,40 +159,47 @@ def column_headers(labels: Sequence[str] | None) -> tuple[list[str], list[str]]:
     return headers, legend
 
 
-def _aligned(cells: list[str]) -> tuple[list[str], int]:
-    """Figures with their decimal points below one another, 0 under the 0 of 0.707, all of one width; and that."""
-    if _have_equal_decimals(cells):  # nearly always in a large matrix, of a million cells
-        width = max(map(len, cells))
-        return (f"%{width}s\n" * len(cells) % tuple(cells)).split("\n")[:-1], width
-    wholes = [display_width(cell.partition(".")[0]) for cell in cells]
-    most = max(wholes, default=0)
-    shifted = [" " * (most - whole) + cell for whole, cell in zip(wholes, cells, strict=True)]
-    width = max(map(display_width, shifted), default=0)
-    return [padded(cell, width) for cell in shifted], width
+def _aligned(cells: NDArray[Any], least: NDArray[np.intp]) -> tuple[NDArray[Any], list[int]]:
+    """Figures in columns with their decimal points below one another, 0 under the 0 of 0.707, in the middle of columns
+    that are `least` as wide as is said; and how wide each is."""
+    wholes, rests = _measured(cells)
+    whole, rest = wholes.max(axis=0, initial=0), rests.max(axis=0, initial=0)
+    gap = np.maximum(0, least - whole - rest)
+    before, after = whole - wholes + gap // 2, rest - rests + gap - gap // 2
+    blanks = np.array([" " * k for k in range(1 + max(before.max(initial=0), after.max(initial=0)))], dtype=object)
+    cells, short = cells.copy(), before + after > 0
+    cells[short] = blanks[before[short]] + cells[short] + blanks[after[short]]
+    return cells, (whole + rest + gap).tolist()
 
 
-def _have_equal_decimals(cells: Sequence[str]) -> bool:
-    """Whether every cell has its one point at the same place from the end, or none has any."""
-    text = "".join(cells)
-    points = text.count(".")
-    if not (text and text.isascii() and text.isprintable()):
-        return False
-    if not points:
-        return True
-    after = len(cells[0]) - cells[0].find(".")
-    is_long = points == len(cells) and min(map(len, cells)) >= after
-    return is_long and set(map(itemgetter(-after), cells)) == {"."}
+def _measured(cells: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """How many columns each figure takes up to its decimal point, and from there on, n × m."""
+    flat = cells.ravel().tolist()
+    text = "\n".join([*flat, ""]).replace("∞", "0")
+    if text.isascii() and text.count("\n") == len(flat):  # of a million figures, at once
+        letters = np.frombuffer(text.encode(), dtype=np.uint8)
+        ends, points = np.flatnonzero(letters == ord("\n")), np.flatnonzero(letters == ord("."))
+        rests = np.zeros(len(flat), dtype=np.intp)
+        with_point = np.searchsorted(ends, points)
+        rests[with_point] = ends[with_point] - points
+        wholes = np.diff(ends, prepend=-1) - 1 - rests
+    else:
+        parts = [cell.partition(".") for cell in flat]
+        wholes = np.array([display_width(whole) for whole, _, _ in parts], dtype=np.intp)
+        rests = np.array([display_width(point + rest) for _, point, rest in parts], dtype=np.intp)
+    return wholes.reshape(cells.shape), rests.reshape(cells.shape)
 
 
-def _block(columns: Sequence[_Column], rows: Sequence[str], count: int) -> Box:
+def _block(columns: Sequence[_Column], cells: NDArray[Any], rows: Sequence[str]) -> Box:
     """Brackets around the columns, their headers above, the labels of the rows to the right."""
-    cells = zip(*(column.cells for column in columns), strict=True) if columns else [()] * count
+    count = len(cells)
     labels = [f" {label}" for label in rows] or [""] * count
     lines = [
         f"{left} {BETWEEN.join(row)} {right}{label}"
-        for (left, right), row, label in zip(_brackets(count), cells, labels, strict=True)
+        for (left, right), row, label in zip(_brackets(count), cells.tolist(), labels, strict=True)
     ] or ["[ ]"]
-    header = BETWEEN.join(centred(column.header, column.width) for column in columns)
+    headed = any(column.header for column in columns)
+    header = BETWEEN.join(centred(column.header, column.width) for column in columns) if headed else ""
     middle = (len(lines) - 1) // 2
     if header.strip():
         lines.insert(0, f"  {header}  ")

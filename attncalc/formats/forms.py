@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from attncalc.blocks import Grid
@@ -56,6 +57,11 @@ class Notation:
     brackets: tuple[str, str] = ("(", ")")
     minus: str = "-"  # what a negative figure starts with, once it is written
     guard: str = "(%s)"  # a negative figure in brackets
+
+    @cached_property
+    def held(self) -> Write:
+        """A figure, once it is written, where a negative one needs brackets."""
+        return lru_cache(maxsize=4096)(lambda text: self.guard % text if text.startswith(self.minus) else text)
 
 
 class Segment(NamedTuple):

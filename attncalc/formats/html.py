@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from html import escape
 from itertools import groupby
 
@@ -195,9 +196,9 @@ def _block(grid: Grid, place: str, about: str) -> str:
     last = grid.cells.shape[1] - 1
     rows = [
         f"<tr>{_header('row', grid.rows[i]) if grid.rows else ''}"
-        + "".join(_cell(grid, str(cell), pads[i][j], j == 0, j == last) for j, cell in enumerate(row))
+        + "".join(_cell(grid.role, cell, pads[i][j], j == 0, j == last) for j, cell in enumerate(row))
         + "</tr>"
-        for i, row in enumerate(grid.cells)
+        for i, row in enumerate(grid.cells.tolist())
     ]
     labelled = f' aria-label="{name}"' if name else ""
     return f'<table class="matrix"{labelled}>{caption}{head}<tbody>\n{_lines(rows)}\n</tbody></table>'
@@ -207,7 +208,8 @@ def _header(scope: str, text: str) -> str:
     return f'<th scope="{scope}"><bdi>{escape(visible(text))}</bdi></th>'
 
 
-def _cell(grid: Grid, cell: str, pad: str, first: bool, last: bool) -> str:
-    classes = [*(["l"] if first else []), *(["r"] if last else []), *mathml.shading(grid, cell)]
+@lru_cache(maxsize=65536)  # in a large matrix most figures are there many times
+def _cell(role: str, cell: str, pad: str, first: bool, last: bool) -> str:
+    classes = [*(["l"] if first else []), *(["r"] if last else []), *mathml.shading(role, cell)]
     kind = f' class="{" ".join(classes)}"' if classes else ""
     return f"<td{kind}>{whole(mathml.figure(cell) + pad)}</td>"

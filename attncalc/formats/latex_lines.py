@@ -82,7 +82,7 @@ def _shaded(grid: Grid) -> str:
 
 
 def _shade(grid: Grid, cell: str) -> str:
-    dark = shade(grid, cell)
+    dark = shade(grid.role, cell)
     return (rf"\attnshade{{{3 * dark}}}" if dark else "") + latex_math.figure(cell)
 
 

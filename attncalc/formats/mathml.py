@@ -7,9 +7,10 @@ before plus signs, then after commas, never within brackets or a fraction.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from html import escape
+from itertools import repeat
 
 from attncalc.blocks import Grid, Math
 from attncalc.formats.forms import Form, Notation, infix
@@ -26,7 +27,6 @@ MINUS = "\u2212"  # a hyphen stays one in MathML
 # Where a formula may be cut, and in which order: comments, taken out again.
 CUTS = RELATION, PLUS, MATRIX, COMMA = "<!--=-->", "<!--+-->", "<!--[-->", "<!--,-->"
 _COMMENT = re.compile("<!--.-->")
-_TAG = re.compile(r"<(/?)[a-z][^<>]*?(/?)>")
 _MARKUP = re.compile(r"<[^<>]*>|&[a-z]+;|\u2061")
 _NUMERAL = re.compile(r"-?[\d.,]+(?:e[+-]?\d+)?")
 _SIGNS = frozenset("=≈∈≠<>≤≥→+-×·,;:")
@@ -93,8 +93,8 @@ def matrix(grid: Grid) -> str:
 def _bracketed(grid: Grid, place: str) -> str:
     rows = []
     pads = padding(grid)
-    for i, row in enumerate(grid.cells):
-        cells = [_cell(grid, str(cell), pads[i][j]) for j, cell in enumerate(row)]
+    for i, row in enumerate(grid.cells.tolist()):
+        cells = map(_cell, repeat(grid.role), row, pads[i])
         rows.append(f"<mtr>{''.join(cells)}{_label(grid.rows[i]) if grid.rows else ''}</mtr>")
     if grid.columns:
         rows.insert(0, f"<mtr>{''.join(map(_label, grid.columns))}{'<mtd></mtd>' if grid.rows else ''}</mtr>")
@@ -106,24 +106,31 @@ def _label(text: str) -> str:
     return f"<mtd>{token(text)}</mtd>"
 
 
-def _cell(grid: Grid, cell: str, pad: str) -> str:
-    kind = f' class="{classes[0]}"' if (classes := shading(grid, cell)) else ""
+@lru_cache(maxsize=65536)  # in a large matrix most figures are there many times
+def _cell(role: str, cell: str, pad: str) -> str:
+    kind = f' class="{classes[0]}"' if (classes := shading(role, cell)) else ""
     return f"<mtd{kind}>{figure(cell)}{pad}</mtd>"
 
 
-def shading(grid: Grid, cell: str) -> list[str]:
-    """The class of a cell that is shaded."""
-    dark = shade(grid, cell)
+def shading(role: str, cell: str) -> list[str]:
+    """The class of a cell that is shaded, in a matrix of this role."""
+    dark = shade(role, cell)
     return [f"w{dark}"] if dark else []
 
 
 def padding(grid: Grid) -> list[list[str]]:
     """What goes after each figure, so that decimal points stand below one another in columns set to the right."""
-    tails = [[len(str(cell).partition(".")[2]) for cell in row] for row in grid.cells]
+    tails = [list(map(_decimals, row)) for row in grid.cells.tolist()]
     most = [max(column) for column in zip(*tails, strict=True)]
-    return [[_space(most[j], own) for j, own in enumerate(row)] for row in tails]
+    return [list(map(_space, most, row)) for row in tails]
 
 
+@lru_cache(maxsize=65536)
+def _decimals(cell: str) -> int:
+    return len(cell.partition(".")[2])
+
+
+@lru_cache
 def _space(most: int, own: int) -> str:
     if own == most:
         return ""
@@ -226,8 +233,9 @@ def labelled(math: Math | None) -> Grid | None:
     return grid if isinstance(grid, Grid) and (grid.rows or grid.columns) else None
 
 
-def cut(markup: str, levels: tuple[str, ...] = CUTS) -> list[str]:
+def cut(markup: str, levels: Sequence[str] = CUTS) -> list[str]:
     """The markup in pieces that are narrow, as far as it can be cut."""
+    levels = [mark for mark in levels if mark in markup]
     if not levels or width(markup) <= NARROW:
         return [markup]
     return [piece for part in _at_top(markup, levels[0]) for piece in cut(part, levels[1:])]
@@ -240,6 +248,6 @@ def _at_top(markup: str, mark: str) -> list[str]:
         if found[-1] and depth == 0:
             found.append("")
         found[-1] += chunk
-        for closing, empty in _TAG.findall(chunk):
-            depth += 0 if empty else -1 if closing else 1
+        tags, closing, empty, comments = map(chunk.count, ("<", "</", "/>", "<!"))
+        depth += tags - 2 * closing - empty - comments
     return found

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from attncalc.blocks import Grid, Math, precedence
@@ -30,19 +31,28 @@ class Raised(NamedTuple):
     k: int
 
 
+Pick = Callable[[Sequence[Any]], tuple[Any, ...]]
+
+
 class Template(NamedTuple):
-    """Text with `%s` in the place of each figure; `minus` and `guard` are the notation's."""
+    """Text with `%s` in the place of each of the figures that `pick` takes. `choose` takes each of these as it is or,
+    where it is guarded, as `held` has it."""
 
     text: str
-    slots: tuple[Slot, ...]
+    pick: Pick
+    choose: Pick
+    held: Callable[[str], str]
     minus: str
-    guard: str
 
     def fill(self, figures: Sequence[Any]) -> str:
-        minus, guard = self.minus, self.guard
-        return self.text % tuple(
-            [guard % figures[k] if held and figures[k].startswith(minus) else figures[k] for k, held in self.slots]
-        )
+        placed = self.pick(figures)
+        if self.minus in "".join(placed):
+            placed = self.choose((*placed, *map(self.held, placed)))
+        return self.text % placed
+
+
+def _picking(places: Sequence[int]) -> Pick:
+    return itemgetter(*places) if len(places) > 1 else lambda figures: tuple(figures[k] for k in places)
 
 
 Piece = Template | Slot | Raised
@@ -50,7 +60,7 @@ Atom = str | Slot | Raised
 
 
 def grids_of(math: Math) -> Grids:
-    if Grid not in set(map(type, math.figures)):  # nearly always: thousands of workings pass here
+    if Grid not in map(type, math.figures):  # nearly always: thousands of workings pass here
         return NO_GRIDS
     return frozenset(k for k, figure in enumerate(math.figures) if isinstance(figure, Grid))
 
@@ -64,7 +74,9 @@ def compiled(pattern: Expr, notation: Notation, grids: Grids = NO_GRIDS) -> tupl
 
     def close() -> None:
         if text:
-            pieces.append(Template("".join(text), tuple(slots), notation.minus, notation.guard))
+            pick = _picking([k for k, _ in slots])
+            choose = _picking([place + len(slots) * guarded for place, (_, guarded) in enumerate(slots)])
+            pieces.append(Template("".join(text), pick, choose, notation.held, notation.minus))
         text.clear()
         slots.clear()
 

@@ -3,12 +3,14 @@ stretches between which a line may end. Widths are those of the same thing as pl
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import NamedTuple
 
 from attncalc.blocks import Blank, Grid, Math, Prose, Table
 from attncalc.expr import Expr
+from attncalc.formats.boxes import spans
 from attncalc.formats.forms import RELATIONS, Segment, segments
 from attncalc.formats.notation import line
 from attncalc.formats.text import sentence
@@ -33,7 +35,7 @@ def parts(grid: Grid, room: int) -> list[Part]:
     widths = column_widths(grid)
     margin = min(room // 2, max(map(display_width, map(visible, grid.rows or ())), default=0))
     bands = [(start, min(start + MOST_ROWS, count)) for start in range(0, count, MOST_ROWS)] or [(0, 0)]
-    stretches = list(_stretches(widths, room - margin)) or [(0, 0)]
+    stretches = list(spans(widths, room - margin)) or [(0, 0)]
     return [
         Part(_cut(grid, rows, columns), _place(grid, len(bands) > 1, rows, len(stretches) > 1, columns))
         for rows in bands
@@ -50,23 +52,12 @@ def column_widths(grid: Grid) -> list[int]:
     """How wide each column is, with its label."""
     count = grid.cells.shape[1] if grid.cells.ndim == 2 else 0
     heads = [display_width(visible(label)) for label in grid.columns] if grid.columns else [0] * count
-    return [max([head, *map(_cell_width, grid.cells[:, j])]) for j, head in enumerate(heads)]
+    return [max([head, *map(_cell_width, grid.cells[:, j].tolist())]) for j, head in enumerate(heads)]
 
 
-def _cell_width(cell: object) -> int:
-    figure = str(cell)
+@lru_cache(maxsize=65536)  # in a large matrix most figures are there many times
+def _cell_width(figure: str) -> int:
     return display_width(figure) + figure.startswith("-") + figure.endswith("∞")  # wider than letters are
-
-
-def _stretches(widths: Sequence[int], room: int) -> Iterator[tuple[int, int]]:
-    start, used = 0, 0
-    for j, width in enumerate(widths):
-        if j > start and used + width > room:
-            yield start, j
-            start, used = j, 0
-        used += width + GAP
-    if widths:
-        yield start, len(widths)
 
 
 def _cut(grid: Grid, rows: tuple[int, int], columns: tuple[int, int]) -> Grid:
@@ -95,8 +86,8 @@ def table_parts(table: Table, room: int) -> list[Table]:
     widths = table_widths(table)
     if len(widths) < 4:
         return [table]
-    spans = [(a + 1, b + 1) for a, b in _stretches(widths[1:], room - widths[0] - GAP)]
-    return [Table(_picked(table.head, *span), tuple(_picked(row, *span) for row in table.rows)) for span in spans]
+    found = [(a + 1, b + 1) for a, b in spans(widths[1:], room - widths[0] - GAP)]
+    return [Table(_picked(table.head, *span), tuple(_picked(row, *span) for row in table.rows)) for span in found]
 
 
 def table_widths(table: Table) -> list[int]:
@@ -116,9 +107,9 @@ def _picked(row: Sequence[Prose], start: int, end: int) -> tuple[Prose, ...]:
 _SHADED = frozenset({"weights", "given_weights", "probabilities", "given_probabilities", "left", "gates"})
 
 
-def shade(grid: Grid, cell: str) -> int:
-    """How dark a cell of weights or probabilities is shown, 0 to 10 by its figure; 0 in every other matrix."""
-    if grid.role not in _SHADED:
+def shade(role: str, cell: str) -> int:
+    """How dark a cell of weights or probabilities is shown, 0 to 10 by its figure; 0 in a matrix of any other role."""
+    if role not in _SHADED:
         return 0
     try:
         value = float(cell)

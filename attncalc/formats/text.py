@@ -70,7 +70,7 @@ class Page:
             return line(part, TEXT)
         if isinstance(part, Blank):
             return "_" * part.width
-        return visible(part.text if isinstance(part, Token) else " ".join(part.split("\n")))
+        return visible(part.text if isinstance(part, Token) else part.replace("\n", " "))
 
     def prose(self, prose: Prose, width: int) -> list[str]:
         return [self.sentence(prose)]

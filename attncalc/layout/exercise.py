@@ -40,10 +40,10 @@ from attncalc.layout.kinds import arranged, given
 from attncalc.layout.lines import lay_lines
 from attncalc.layout.page import Page
 from attncalc.marking.template import by_choice, known_axes
-from attncalc.rounding import Floats
+from attncalc.rounding import Floats, Texts
 from attncalc.show import Show
 from attncalc.solution import Group, Solution
-from attncalc.steps import Axis, Cell, Given, Step
+from attncalc.steps import Axis, Given, Step
 from attncalc.wording import Wording
 
 ROOM = 6  # lines to write in, where the size of a matrix is not to be told
@@ -281,9 +281,6 @@ class _Page(Page):
         super().__init__(solution, show, say)
         self.hidden = hidden
 
-    def working(self, step: Step, i: int, j: int) -> Math:
-        pattern, cells = step.working(i, j)
-        return Math(pattern, tuple(UNKNOWN if self.hides(cell) else self.text(cell) for cell in cells))
-
-    def hides(self, cell: Cell) -> bool:
-        return self.hidden.hides(cell.step.id, cell.row, cell.column)
+    def used(self, step: Step) -> Texts:
+        hidden = [self.hidden.figures(operand.id).ravel() for operand in step.operands]
+        return np.where(np.concatenate(hidden), UNKNOWN, super().used(step))

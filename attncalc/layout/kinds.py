@@ -154,7 +154,7 @@ def _is_figure(page: Page, step: Step) -> bool:
 def _figure(page: Page, step: Step) -> Block:
     """PPL = e^ℓ_mean = e^0.584 ≈ 1.793: a figure by itself."""
     head = equation(step.symbol, step.formula)
-    return Formula((compose("chain", head, "=", page.working(step, 0, 0), page.sign(step), page.cell(step, 0, 0)),))
+    return Formula((compose("chain", head, "=", page.workings(step, 0)[0], page.sign(step), page.cell(step, 0, 0)),))
 
 
 def _map(page: Page, step: Map) -> list[Block]:
@@ -177,13 +177,12 @@ def _is_long(step: Map) -> bool:
 
 def _each(page: Page, step: Step) -> Block:
     """GELU(Z)[1,1] = .. ≈ 0.841, for every cell."""
-    n, m = step.shape
     return Work(
         tuple(
             (None, compose("chain", page.place(step.symbol, i, j), "=", *parts))
-            for i in range(n)
-            for j in range(m)
-            for parts in [worked(page.working(step, i, j), page.sign(step, i, j), page.cell(step, i, j))]
+            for i in range(step.shape[0])
+            for j, working in enumerate(page.workings(step, i))
+            for parts in [worked(working, page.sign(step, i, j), page.cell(step, i, j))]
         )
     )
 
@@ -260,13 +259,12 @@ def _rows(page: Page, step: Step, working: Callable[[Step, int], Math]) -> Block
 
 def _cells(page: Page, step: Step) -> Block:
     """S[1,1] = 1×1 + 0×1 = 1, for every cell."""
-    n, m = step.shape
     products = page.has_real_products(step)
     return Work(
         tuple(
-            (None, compose("chain", page.place(step.symbol, i, j), *page.summed(step, i, j, products=products)))
-            for i in range(n)
-            for j in range(m)
+            (None, compose("chain", page.place(step.symbol, i, j), *parts))
+            for i in range(step.shape[0])
+            for j, parts in enumerate(page.sums(step, i, products=products))
         )
     )
 

@@ -22,6 +22,6 @@ def _line(page: Page, step: Step) -> Math:
         if step.formula != step.symbol:
             parts.append(Math(step.formula))
         if step.law.op != "slot":  # a sum of one is the figure itself
-            parts.append(page.working(step, 0, 0))
+            parts.append(page.workings(step, 0)[0])
     given = [sign for part in parts[1:] for sign in ("=", part)]
     return compose("chain", parts[0], *given, page.sign(step), page.cell(step, 0, 0))

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from decimal import Decimal
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import prod
+from typing import NamedTuple
 
 import numpy as np
 
 from attncalc import expr, rounding
-from attncalc.blocks import Formula, Grid, Math, Prose, Token, compose, figure
-from attncalc.expr import Expr, small
+from attncalc.blocks import Formula, Grid, Math, Prose, Token, compose, figure, of_figures
+from attncalc.expr import Expr, slot, small
 from attncalc.rounding import Flags, Floats, Texts
 from attncalc.show import Show
 from attncalc.solution import Solution
-from attncalc.steps import Axis, Cell, Step
+from attncalc.steps import Axis, Contract, Step
 from attncalc.wording import Wording
 
 BIG = 2_000  # figures that are worked out; a solution of more is shown as matrices unless asked for in full
 HUGE = 100_000  # and one of more as its result
+CLOSE = 1e-9  # of figures of 1 or more: what float64 may add to figures that are equal
 
 
 class Figures:
@@ -45,14 +46,48 @@ class Figures:
         return self._step.unrounded
 
     @cached_property
+    def off(self) -> Floats:
+        """How far what the texts of the operands give is off, without rounding."""
+        with np.errstate(invalid="ignore"):  # -∞ less -∞
+            given = self._step.recomputed([self._page.figures(operand).values for operand in self._step.operands])
+            return np.where(given == self.values, 0.0, np.abs(given - self.values))
+
+    @cached_property
+    def near(self) -> Flags:
+        """Where that may be nothing, as far as float64 can tell."""
+        return self._page.near(self._step)
+
+    @cached_property
     def true(self) -> Flags:
         return self._page.true(self._step)
+
+    @cached_property
+    def used(self) -> Texts:
+        """The texts of the operands, one after the other, row by row."""
+        return np.concatenate([self._page.figures(operand).texts.ravel() for operand in self._step.operands])
 
     @cached_property
     def decimals(self) -> int:
         """The most that one of them has: all of its step, where one is no exact figure."""
         step = self._step
         return step.places if step.written is None and not step.is_exact else rounding.decimals_of(self.texts)
+
+
+class LastRow(NamedTuple):
+    """That of a step, 1 × m, as `rounding.printed` takes it."""
+
+    values: Floats
+    written: None
+    places: int
+    rows_sum_to_one: bool
+
+
+class Terms(NamedTuple):
+    """The products of which each cell of a matrix product is the sum."""
+
+    texts: Texts  # n × m × k
+    exact: Flags  # where they add up to what the printed figures give, n × m
+    whole: Flags  # and to the figure that is printed
 
 
 class Page:
@@ -64,7 +99,8 @@ class Page:
         self.solution, self.show, self.say, self.on_section = solution, show, say, on_section
         self.rule = show.rule
         self._figures: dict[Step, Figures] = {}
-        self._terms: dict[Step, Texts] = {}
+        self._terms: dict[Step, Terms] = {}
+        self._names: dict[tuple[Axis | None, int, str], Prose] = {}
         self._repeated: dict[Axis, Counter[str]] = {}
 
     @cached_property
@@ -87,32 +123,36 @@ class Page:
             found = self._figures[step] = Figures(self, step)
         return found
 
-    def true(self, step: Step) -> Flags:
-        """Where the printed operands give the printed figure as it stands, without rounding."""
+    def near(self, step: Step) -> Flags:
+        """Where the printed operands may give the printed figure as it stands."""
         if not step.operands:
             return np.ones(step.shape, dtype=bool)
-        own, operands = self.figures(step), [self.figures(operand) for operand in step.operands]
-        values = own.values
-        given = step.recomputed([operand.values for operand in operands])
-        with np.errstate(invalid="ignore"):  # -∞ less -∞
-            off = np.where(given == values, 0.0, np.abs(given - values))
-        near = off <= 1e-9 * np.maximum(1, np.abs(values))
+        own, operands = self.figures(step), [self.figures(operand).values for operand in step.operands]
+        near = np.asarray(own.off <= CLOSE * np.maximum(1, np.abs(own.values)))
+        if not near.any():  # as nearly always in a large matrix
+            return near
         # e^x and √2 are no decimals, however near: nothing printed is equal to them.
-        near &= step.exact_from([o.values for o in operands], [np.ones(o.values.shape, dtype=bool) for o in operands])
+        return near & step.exact_from(operands, [np.ones(each.shape, dtype=bool) for each in operands])
+
+    def true(self, step: Step) -> Flags:
+        """Where the printed operands give the printed figure as it stands, without rounding."""
+        own, operands = self.figures(step), [self.figures(operand) for operand in step.operands]
+        near, values = own.near.copy(), own.values
+        if not step.operands or not near.any():
+            return near
         decimals = step.decimals_from([operand.decimals for operand in operands])
         if decimals is not None:
             places = max(decimals, own.decimals)
             if places + _digits([values, *(operand.values for operand in operands)]) < 14:  # float64 tells them apart
-                return np.asarray(near & (off < 0.25 * 10.0**-places))
-        for i, j in np.argwhere(near & np.isfinite(values)).tolist():
-            pattern, cells = step.working(i, j)
-            operands_ = [self.text(cell) for cell in cells]
-            if all(np.isfinite(cell.value) for cell in cells):
-                near[i, j] = expr.rational(pattern, [*map(Fraction, operands_)]) == Fraction(own.texts[i, j])
+                return near & (own.off < 0.25 * 10.0**-places)
+        in_doubt = near & np.isfinite(values)
+        for i in np.nonzero(in_doubt.any(axis=1))[0].tolist():
+            workings = step.workings(i, own.used.__getitem__)
+            for j in np.nonzero(in_doubt[i])[0].tolist():
+                pattern, texts = workings[j]
+                if not any(text.endswith("∞") for text in texts):
+                    near[i, j] = expr.rational(pattern, [*map(Fraction, texts)]) == Fraction(own.texts[i, j])
         return near
-
-    def text(self, cell: Cell) -> str:
-        return str(self.figures(cell.step).texts[cell.row, cell.column])
 
     def cell(self, step: Step, i: int, j: int) -> Math:
         return figure(self.figures(step).texts[i, j])
@@ -121,38 +161,44 @@ class Page:
         """[a, b, ..], or the bare figure of a matrix of one column."""
         return vector(self.figures(step).texts[i if step.shape[0] > 1 else 0].tolist())
 
-    def working(self, step: Step, i: int, j: int) -> Math:
-        """The cell's working, in printed figures."""
-        pattern, cells = step.working(i, j)
-        return Math(pattern, tuple(map(self.text, cells)))
+    def workings(self, step: Step, i: int) -> list[Math]:
+        """The working of each cell of a row, in printed figures."""
+        texts = self.used(step)
+        return [Math(pattern, tuple(figures)) for pattern, figures in step.workings(i, texts.__getitem__)]
+
+    def used(self, step: Step) -> Texts:
+        """The figures of which its workings are written, as text: those of its operands."""
+        return self.figures(step).used
 
     def row_working(self, step: Step, i: int) -> Math:
         """[working, working, ..] of a row."""
-        columns = step.shape[1]
-        parts = [self.working(step, i, j) for j in range(columns)]
-        return compose("vector", *parts) if columns > 1 else parts[0]
+        parts = self.workings(step, i)
+        return compose("vector", *parts) if len(parts) > 1 else parts[0]
 
-    def summed(self, step: Step, i: int, j: int, *, products: bool) -> list[Math | str]:
-        """The parts of a chain: "=", the working of a cell of a matrix product, its products if wanted, the sum."""
-        working, result = self.working(step, i, j), self.cell(step, i, j)
-        if not products or len(working.figures) <= 2:
-            return ["=", working, self.sign(step, i, j), result]
-        factors = [Decimal(str(text)) for text in working.figures]
-        exact = sum((a * b for a, b in zip(factors[::2], factors[1::2], strict=True)), Decimal(0))
-        terms = self.terms(step)[i, j]
-        added = sum(map(Decimal, terms), Decimal(0))
-        first = "=" if added == exact else "≈"
-        second = "=" if added == Decimal(str(self.figures(step).texts[i, j])) else "≈"
-        return ["=", working, first, compose("plus", *map(figure, terms)), second, result]
+    def sums(self, step: Step, i: int, *, products: bool) -> Iterator[list[Math | str]]:
+        """The parts of a chain for each cell of a row of a matrix product: "=", its working, its products if wanted,
+        the sum."""
+        results = map(figure, self.figures(step).texts[i].tolist())
+        workings = self.workings(step, i)
+        if not products or step.operands[0].shape[1] == 1:
+            for j, (working, result) in enumerate(zip(workings, results, strict=True)):
+                yield ["=", working, self.sign(step, i, j), result]
+            return
+        terms, exactly, truly = (each[i].tolist() for each in self.terms(step))
+        for working, added, first, second, result in zip(workings, terms, exactly, truly, results, strict=True):
+            yield ["=", working, sign(first), of_figures("plus", added), sign(second), result]
 
-    def terms(self, step: Step) -> Texts:
-        """The products of which each cell of a matrix product is the sum, as text, n × m × k."""
+    def terms(self, step: Step) -> Terms:
+        """The products of which each cell of a matrix product is the sum."""
         if step not in self._terms:
             a, b = step.operands
             values = a.values[:, None, :] * b.values.T[None, :, :]
             nothing = [(x.values == 0) & x.exact for x in (a, b)]
             exact = (a.exact[:, None, :] & b.exact.T[None]) | nothing[0][:, None, :] | nothing[1].T[None]
-            self._terms[step] = rounding.terms(values, exact, step.places, self.rule)
+            texts = rounding.terms(values, exact, step.places, self.rule)
+            sums = rounding.decimals(texts).sum(axis=2)
+            a_, b_, own = (rounding.decimals(self.figures(each).texts) for each in (a, b, step))
+            self._terms[step] = Terms(texts, sums == a_ @ b_, sums == own)
         return self._terms[step]
 
     def has_real_products(self, step: Step) -> bool:
@@ -162,7 +208,20 @@ class Page:
 
     def sign(self, step: Step, i: int | slice = slice(None), j: int | slice = slice(None)) -> str:
         """"=" where the printed line is true of the printed figures, else "≈"."""
-        return "=" if np.all(self.figures(step).true[i, j]) else "≈"
+        figures = self.figures(step)
+        if i == slice(None) and (self._is_rounded_below(step) or not figures.near.all()):
+            return sign(False)
+        return sign(bool(np.all(figures.true[i, j])))
+
+    def _is_rounded_below(self, step: Step) -> bool:
+        """Whether printed figures do not give the last row of a product of matrices as it is printed: of a large one,
+        where it takes long to look at every row, that row nearly always says it."""
+        if not isinstance(step, Contract) or (a := step.operands[0]).values.size <= HUGE or a.written is not None:
+            return False
+        row = LastRow(a.values[-1:], None, a.places, a.rows_sum_to_one)
+        given = step.recomputed([rounding.printed(row, self.rule), self.figures(step.operands[1]).values])
+        values = self.figures(step).values[-1:]
+        return bool(np.any(np.abs(given - values) > CLOSE * np.maximum(1, np.abs(values))))
 
     def grid(self, step: Step, *, labelled: bool = False) -> Math:
         """The matrix, written out."""
@@ -185,7 +244,7 @@ class Page:
 
     def place(self, symbol: Expr, i: int, j: int) -> Math:
         """S[1,2]."""
-        return compose("cell", Math(symbol), figure(self.count(i)), figure(self.count(j)))
+        return Math(_cell_of(symbol), (self.count(i), self.count(j)))
 
     def subscripted(self, symbol: Expr, *indices: int) -> Math:
         """q_1, a_12: a row or a cell of Q, of A, by the small letter."""
@@ -208,6 +267,12 @@ class Page:
     def who(self, axis: Axis | None, k: int, key: str = "token") -> Prose:
         """A token as a sentence (or the `header` of a table) names it: with its number where another is called the
         same."""
+        known = self._names.get((axis, k, key))
+        if known is None:
+            known = self._names[axis, k, key] = self._who(axis, k, key)
+        return known
+
+    def _who(self, axis: Axis | None, k: int, key: str) -> Prose:
         labels = self.labels(axis)
         if labels is None or axis is None:
             return self.say(f"row.{axis.name if axis else 'row'}.plain", n=self.count(k))
@@ -225,9 +290,19 @@ class Page:
         return self.say(f"{key}.token", n=self.count(k), token=Token(labels[k]))
 
 
+@lru_cache(maxsize=64)
+def _cell_of(symbol: Expr) -> Expr:
+    return Expr("cell", symbol, slot(0), slot(1))
+
+
+def sign(is_true: bool) -> str:
+    """Between two sides of a line."""
+    return "=" if is_true else "≈"
+
+
 def vector(texts: Sequence[str]) -> Math:
     """[a, b, ..]; a bare figure where there is one."""
-    return compose("vector", *map(figure, texts)) if len(texts) > 1 else figure(texts[0])
+    return of_figures("vector", texts) if len(texts) > 1 else figure(texts[0])
 
 
 def worked(working: Math, sign: str, result: Math) -> list[Math | str]:

@@ -46,7 +46,7 @@ class Report:
             cells = step.working(i, j).cells if step.operands else ()
             copied = [self.page.place(each.step.symbol, each.row, each.column) for each in cells]
             return compose("chain", *(part for each in (place, *copied) for part in (each, "=")), result)
-        return compose("chain", place, "=", self.page.working(step, i, j), self.page.sign(step, i, j), result)
+        return compose("chain", place, "=", self.page.workings(step, i)[j], self.page.sign(step, i, j), result)
 
 
 def lay_out_report(

@@ -81,8 +81,8 @@ def _line(page: Page, step: Step, i: int) -> Math:
         return compose("chain", Math(step.formula), page.sign(step, i), page.row(step, i))
     if step.role == "exp" and page.show.exponentials == "equations":
         cells = (
-            compose("chain", page.working(step, i, j), page.sign(step, i, j), page.cell(step, i, j))
-            for j in range(step.shape[1])
+            compose("chain", working, page.sign(step, i, j), page.cell(step, i, j))
+            for j, working in enumerate(page.workings(step, i))
         )
         return compose("list", *cells)
     working = page.row_working(step, i)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import numpy as np
+
 from attncalc.blocks import Block, Formula, Math, Prose, Section, Work, compose, figure
-from attncalc.expr import Expr, small
+from attncalc.expr import Expr, small, sum_of_terms
 from attncalc.layout.page import Page, vector
 from attncalc.steps import Step
 
@@ -25,9 +27,9 @@ def _components(page: Page, step: Step, i: int) -> list[Block]:
     lines: list[tuple[Prose | None, Math]] = [
         (
             page.say("lines.component", n=page.count(j)),
-            compose("chain", *page.summed(step, i, j, products=True)[1:]),
+            compose("chain", *parts[1:]),
         )
-        for j in range(step.shape[1])
+        for j, parts in enumerate(page.sums(step, i, products=True))
     ]
     return [
         Formula((compose("chain", o, sign, _scaled_vectors(page, step, i)),)),
@@ -42,13 +44,13 @@ def _vectors(page: Page, step: Step, i: int) -> list[Block]:
     count = a.shape[1]
     letters = [compose("dot", _named(page, a.symbol, *_row(a, i), k), _named(page, v.symbol, k)) for k in range(count)]
     # Each component is a chain of its own, a×v + .. = products = sum; a line of vectors is true where all of them are.
-    chains = [page.summed(step, i, j, products=True) for j in range(step.shape[1])]
+    chains = [*page.sums(step, i, products=True)]
     rows = [
         compose("chain", _named(page, step.symbol, *_row(step, i)), "=", compose("plus", *letters)),
         compose("chain", "=", _scaled_vectors(page, step, i)),
     ]
     if count > 1:
-        products = [vector(page.terms(step)[i, :, k].tolist()) for k in range(count)]
+        products = [vector(page.terms(step).texts[i, :, k].tolist()) for k in range(count)]
         rows.append(compose("chain", _sign(chain[2] for chain in chains), compose("plus", *products)))
     rows.append(compose("chain", _sign(chain[-2] for chain in chains), page.row(step, i)))
     return [Formula(tuple(rows))]
@@ -73,8 +75,7 @@ def _sign(signs: Iterable[Math | str]) -> str:
 
 def _scaled_vectors(page: Page, step: Step, i: int) -> Math:
     """0.401·[1, 0] + 0.198·[1, 1] + ..."""
-    weights, values = step.operands
-    return compose(
-        "plus",
-        *(compose("dot", page.cell(weights, i, k), page.row(values, k)) for k in range(weights.shape[1])),
-    )
+    weights, values = (page.figures(operand).texts for operand in step.operands)
+    term = compose("dot", figure(weights[i, 0]), vector(values[0].tolist()))
+    figures = np.column_stack([weights[i], values])
+    return Math(sum_of_terms(term.pattern, figures.shape[1], len(figures)), tuple(figures.ravel().tolist()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import reduce
 from operator import mul
 from typing import Any
@@ -11,9 +12,9 @@ import numpy as np
 from attncalc.errors import StepError
 from attncalc.expr import Expr, slot, sum_of_slots
 from attncalc.problem.masks import Mask
-from attncalc.rounding import MINUS_INFINITY, Flags, Texts
+from attncalc.rounding import MINUS_INFINITY, Flags
 from attncalc.sheet import Sheet
-from attncalc.steps import Axis, Matrix, Step
+from attncalc.steps import Axis, Matrix, OneOfTwo, Step
 
 
 def causal(n: int, m: int, past: int = 0) -> Flags:
@@ -55,22 +56,14 @@ def visible(part: Flags | Matrix) -> Flags:
     return part.values > -np.inf if isinstance(part, Matrix) else part
 
 
-def additive(part: Flags | Matrix) -> Matrix:
+def additive(part: Flags | Matrix) -> Matrix | OneOfTwo:
     """0 where a key is visible, -∞ where it is not; e^-∞ is 0."""
-    if isinstance(part, Matrix):
-        return part
-    return Matrix(np.where(part, 0.0, -np.inf), _either(part, "0", MINUS_INFINITY))
+    return part if isinstance(part, Matrix) else OneOfTwo(part, (0.0, "0"), (-np.inf, MINUS_INFINITY))
 
 
-def kept(part: Flags | Matrix) -> Matrix:
+def kept(part: Flags | Matrix) -> OneOfTwo:
     """1 where a key is visible, 0 where it is not."""
-    seen = visible(part)
-    return Matrix(seen.astype(float), _either(seen, "1", "0"))
-
-
-def _either(flags: Flags, yes: str, no: str) -> Texts:
-    both = np.array([yes, no], dtype=object)  # each text once, however many cells hold it
-    return np.asarray(np.where(flags, *both[:, None, None]))
+    return OneOfTwo(visible(part), (1.0, "1"), (0.0, "0"))
 
 
 def is_per_head(mask: Mask) -> bool:
@@ -95,7 +88,9 @@ def keeping(sheet: Sheet, mask: Mask, rows: Axis, columns: Axis, shape: tuple[in
     return _whole(sheet, matrices, law, "M_keep", about)
 
 
-def _whole(sheet: Sheet, matrices: dict[str, Matrix], law: Expr, letter: str, about: dict[str, Any]) -> Step:
+def _whole(
+    sheet: Sheet, matrices: Mapping[str, Matrix | OneOfTwo], law: Expr, letter: str, about: dict[str, Any]
+) -> Step:
     """The mask, of one part or of several that are shown first."""
     if len(matrices) == 1:
         return sheet.given("mask", *matrices.values(), **{"symbol": sheet.symbol(letter), **about})

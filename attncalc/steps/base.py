@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 
 from attncalc import expr
 from attncalc.expr import Expr
-from attncalc.rounding import NOISE, Bounds, Flags, Floats, Texts, fits, snapped
+from attncalc.rounding import NOISE, Bounds, Flags, Floats, Texts, decimals_of, fits, snapped
 
 Work = Callable[[Expr, Sequence[Any]], Any]  # the value of an expression from the figures in its slots
 Numbers = NDArray[np.int64]  # of cells: those of a step's operands, one after the other, row by row
+Figures = Callable[[Numbers], NDArray[Any]]  # what stands for cells of these numbers: texts, or the numbers themselves
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +32,48 @@ class Matrix:
     values: Floats
     written: Texts | None
     drawn: str = ""
+
+    @property
+    def is_written(self) -> bool:
+        return self.written is not None
+
+    def copied(self) -> Floats:
+        """The values, for whoever changes them."""
+        return self.values.copy()
+
+    @property
+    def decimals(self) -> int | None:
+        return None if self.written is None else decimals_of(self.written)
+
+
+class OneOfTwo(NamedTuple):
+    """A matrix whose figures are one of two, each a value and how it is written, made when they are asked for: a mask
+    may have millions."""
+
+    flags: Flags
+    yes: tuple[float, str]
+    no: tuple[float, str]
+    drawn: str = ""
+
+    @property
+    def is_written(self) -> bool:
+        return True
+
+    def copied(self) -> Floats:
+        return self.values
+
+    @property
+    def values(self) -> Floats:
+        return np.where(self.flags, self.yes[0], self.no[0])
+
+    @property
+    def written(self) -> Texts:
+        both = np.array([self.no[1], self.yes[1]], dtype=object)  # each text once, however many cells hold it
+        return np.asarray(both[self.flags.astype(np.intp)])
+
+    @property
+    def decimals(self) -> int:
+        return decimals_of(np.array([self.yes[1], self.no[1]], dtype=object))
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,6 +233,12 @@ class Step:
 
     def working(self, i: int, j: int) -> Working:
         """The expression of cell i, j (from 0)."""
+        pattern, numbers = self.workings(i, lambda numbers: numbers)[j]
+        return Working(pattern, tuple(map(self._cell, numbers)))
+
+    def workings(self, i: int, figures: Figures) -> list[tuple[Expr, list[Any]]]:
+        """The expressions of the cells of row i (from 0), and what stands in the slots of each, for the numbers of the
+        cells that are theirs."""
         raise NotImplementedError
 
     @property

@@ -14,7 +14,7 @@ from attncalc import expr
 from attncalc.expr import Expr
 from attncalc.intervals import largest_places
 from attncalc.rounding import Bounds, Flags, Floats, rounded_or_not
-from attncalc.steps.base import Cell, Numbers, Step, Work, Working
+from attncalc.steps.base import Figures, Numbers, Step, Work
 
 _BY_HAND = 2**20  # products; beyond it nobody follows a matrix product figure by figure, and BLAS may sum as it likes
 
@@ -60,8 +60,9 @@ class _Computed(Step):
     def _cells(self) -> list[Numbers]:
         return [np.broadcast_to(numbers, self.shape) for numbers in self._slots(self._numbered())]
 
-    def working(self, i: int, j: int) -> Working:
-        return Working(self._law(), tuple(self._cell(int(numbers[i, j])) for numbers in self._cells))
+    def workings(self, i: int, figures: Figures) -> list[tuple[Expr, list[Any]]]:
+        law = self._law()
+        return [(law, found) for found in figures(np.stack([slot[i] for slot in self._cells], axis=1)).tolist()]
 
 
 @dataclass(eq=False, kw_only=True, repr=False)
@@ -106,10 +107,10 @@ class Map(_Computed):
             return found
         return Bounds(*(np.where(self.where, *each) for each in zip(found, operands[0], strict=True)))
 
-    def working(self, i: int, j: int) -> Working:
+    def workings(self, i: int, figures: Figures) -> list[tuple[Expr, list[Any]]]:
         if self.copies(i):
-            return Working(expr.slot(0), (Cell(self.operands[0], i, j),))
-        return super().working(i, j)
+            return [(expr.slot(0), [found]) for found in figures(self._numbered()[0][i]).tolist()]
+        return super().workings(i, figures)
 
     @property
     def formula(self) -> Expr:
@@ -153,6 +154,8 @@ class Reduce(_Computed):
         return [cells[:, k, None] for k in range(cells.shape[1])]
 
     def recomputed(self, operands: Sequence[Floats], work: Work = expr.evaluate) -> Floats:
+        if self.fold == "sum" and self.over == "row" and operands[0].size > _BY_HAND and work is expr.evaluate:
+            return np.asarray(operands[0].sum(axis=1, keepdims=True))
         if self.over != "start":
             return super().recomputed(operands, work)
         first, *others = self._slots(operands)
@@ -200,11 +203,11 @@ class Reduce(_Computed):
     def _folded(self, so_far: Bounds, figures: Bounds, places: int) -> Bounds:
         return expr.bounds(FOLDS[self.fold].law(2), [so_far, figures], places)
 
-    def working(self, i: int, j: int) -> Working:
+    def workings(self, i: int, figures: Figures) -> list[tuple[Expr, list[Any]]]:
         if self.over != "start":
-            return super().working(i, j)
-        (operand,) = self.operands
-        return Working(FOLDS[self.fold].law(j + 1), tuple(Cell(operand, i, k) for k in range(j + 1)))
+            return super().workings(i, figures)
+        row = figures(self._numbered()[0][i]).tolist()
+        return [(FOLDS[self.fold].law(j + 1), row[: j + 1]) for j in range(len(row))]
 
     @property
     def formula(self) -> Expr:
@@ -246,6 +249,10 @@ class Contract(_Computed):
         a_counts, b_counts = ~((a == 0) & a_exact), ~((b == 0) & b_exact)  # an exact 0 makes its product exact
         inexact = (~a_exact).astype(float) @ b_counts + a_counts.astype(float) @ (~b_exact)
         return np.asarray(inexact == 0)
+
+    def decimals_from(self, operands: Sequence[int | None]) -> int | None:
+        a, b = operands
+        return None if a is None or b is None else a + b
 
     @property
     def formula(self) -> Expr:

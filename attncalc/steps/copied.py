@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from attncalc import expr
 from attncalc.expr import Expr
-from attncalc.rounding import MINUS_INFINITY, Bounds, Flags, Floats, Texts, decimals_of, rounded_or_not
-from attncalc.steps.base import Matrix, Numbers, Step, Work, Working
+from attncalc.rounding import MINUS_INFINITY, Bounds, Flags, Floats, Texts, rounded_or_not
+from attncalc.steps.base import Figures, Matrix, Numbers, OneOfTwo, Step, Work
 
 FILL, ONE = -1, -2  # the numbers of cells that are no operand's: the fill of a step, and 1
 
@@ -23,7 +23,7 @@ FILL, ONE = -1, -2  # the numbers of cells that are no operand's: the fill of a 
 class Given(Step):
     """What the problem says: inputs, weights, masks."""
 
-    matrix: Matrix
+    matrix: Matrix | OneOfTwo
 
     @property
     def written(self) -> Texts | None:
@@ -31,25 +31,25 @@ class Given(Step):
 
     @cached_property
     def exact(self) -> Flags:
-        return np.full(self.shape, self.written is not None)
+        return np.full(self.shape, self.is_exact)
 
     @property
     def is_exact(self) -> bool:
-        return self.written is not None
+        return self.matrix.is_written
 
     def recomputed(self, operands: Sequence[Floats], work: Work = expr.evaluate) -> Floats:
         return self.matrix.values
 
     def bounds(self, operands: Sequence[Bounds], places: int) -> Bounds:
         given = Bounds(self.values, self.values, self.values)
-        return given if self.written is not None else rounded_or_not(given, places)  # of a file, as printed or not
+        return given if self.is_exact else rounded_or_not(given, places)  # of a file, as printed or not
 
     def reached(self, operands: Sequence[Flags]) -> Flags:
         return np.zeros(self.shape, dtype=bool)
 
     @property
     def own_decimals(self) -> int | None:
-        return None if self.written is None else decimals_of(self.written)
+        return self.matrix.decimals
 
 
 @dataclass(eq=False, kw_only=True, repr=False)
@@ -124,12 +124,11 @@ class Arrange(Step):
         texts = [n if o.written is None else o.written for o, n in zip(self.operands, nothing, strict=True)]
         return self._picked(texts, ("1", self._fill_as_text), self.numbers)
 
-    def working(self, i: int, j: int) -> Working:
-        number = int(self.numbers[i, j])
-        if number in (FILL, ONE):
-            one = number == ONE
-            return Working(expr.number(1.0 if one else self.fill, "1" if one else self._fill_as_text), ())
-        return Working(expr.slot(0), (self._cell(number),))
+    def workings(self, i: int, figures: Figures) -> list[tuple[Expr, list[Any]]]:
+        own = {ONE: expr.number(1.0, "1"), FILL: expr.number(self.fill, self._fill_as_text)}
+        numbers = self.numbers[i]
+        found = zip(numbers.tolist(), figures(np.maximum(numbers, 0)).tolist(), strict=True)
+        return [(own[number], []) if number in own else (expr.slot(0), [each]) for number, each in found]
 
     @property
     def is_worked(self) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from attncalc.blocks import Inline, Math, Prose
@@ -32,12 +32,12 @@ class Wording:
     def __call__(self, key: str, **parts: Part | int) -> Prose:
         """The sentence of this key (`scores.row`) with its parts filled in."""
         pieces: list[Inline] = []
-        for k, piece in enumerate(_PLACEHOLDER.split(self._templates[key])):
-            if k % 2 == 0:
-                pieces.append(piece)
-            else:
-                pieces.extend(_pieces(parts[piece]))
-        return Prose(tuple(piece for piece in pieces if piece != ""))
+        for words, name in _split(self._templates[key]):
+            if words:
+                pieces.append(words)
+            if name:
+                pieces.extend(_pieces(parts[name]))
+        return Prose(tuple(pieces))
 
     def place(self, group: str) -> int:
         """Where the file has the first key of this group: what has no order of its own is said in that of the file."""
@@ -59,10 +59,19 @@ class Wording:
         return self.joined([self.joined(sentences[:-1], "list.names"), sentences[-1]], joint)
 
 
+@lru_cache(maxsize=1024)
+def _split(template: str) -> tuple[tuple[str, str], ...]:
+    """Words and the name of the part that follows them; of the last, ""."""
+    found = [*_PLACEHOLDER.split(template), ""]
+    return tuple(zip(found[::2], found[1::2], strict=True))
+
+
 def _pieces(part: Part | int) -> tuple[Inline, ...]:
     if isinstance(part, Prose):
         return part.parts
-    return (str(part) if isinstance(part, int) else part,)
+    if isinstance(part, int):
+        return (str(part),)
+    return () if part == "" else (part,)
 
 
 def languages() -> list[str]:
