@@ -457,3 +457,74 @@ def test_many_figures_are_written_as_each_is(places: int, spread: float) -> None
     values[::7, 3], values[5, ::9], values[1, 1] = -np.inf, np.inf, np.nan
     alone = [[rounding.digits(np.array([[value]]), places)[0, 0] for value in row] for row in values.tolist()]
     assert rounding.digits(values, places).tolist() == alone
+
+
+# --- what other modules ask -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("places", range(13))
+def test_half_a_unit(places: int) -> None:
+    text = rounding.half_unit(places)
+    assert 2 * Fraction(text) * 10**places == 1 and set(text) <= set("0.5")
+
+
+@given(st.integers(-(10**9), 10**9), st.integers(0, 6), st.integers(0, 6))
+@example(25, 1, 0)  # a tie: 2 is shown by one rule, 3 by the other
+@example(-25, 1, 0)
+@example(3, 0, 2)
+def test_the_figures_that_are_right_besides_the_one_that_is_shown(digits: int, decimals: int, places: int) -> None:
+    """Those within half a unit: the other end of a tie, or the nearest, where another one is shown."""
+    exact, unit = Fraction(digits, 10**decimals), Fraction(1, 10**places)
+    below = exact // unit * unit
+    near = {each for each in (below, below + unit) if abs(each - exact) * 2 <= unit}
+    value = float(Decimal(digits).scaleb(-decimals))
+    for shown in (below, below + unit, below - unit):
+        text = rounding.as_text(np.array([float(shown)]), places, bare=False)[0]
+        assert {Fraction(each) for each in rounding.as_right(value, places, text)} == near - {shown}
+
+
+def test_nothing_is_right_besides_minus_infinity() -> None:
+    assert rounding.as_right(-math.inf, 3, "-∞") == ()
+
+
+@given(st.integers(-(10**15) + 1, 10**15 - 1), st.integers(0, 12))
+def test_decimals_are_rid_of_noise_and_long_figures_are_left_as_they_are(units: int, places: int) -> None:
+    value = units / 10**places  # the nearest float64
+    noisy = value + value * 4e-16 * (abs(units) < 10**12)
+    assert rounding.snapped(np.array([noisy]), places)[0] == value
+    long = float(units) * 1e8 + 0.125
+    if abs(long) * 10.0**places >= 2.0**52:
+        assert rounding.snapped(np.array([long, -np.inf]), places).tolist() == [long, -np.inf]
+
+
+@given(st.integers(10**7, 10**14), st.integers(0, 6), st.sampled_from(PLACES))
+def test_a_long_figure_fits_the_decimals_it_is_written_with(digits: int, decimals: int, places: int) -> None:
+    """Its float64 is off by as much as 1e-16 of itself, which may be many times 1e-9 unit."""
+    figure = Decimal(digits).scaleb(-decimals)
+    if figure == figure.quantize(Decimal(1).scaleb(-places)):
+        assert rounding.fits(np.array([float(figure)]), places)[0]
+    elif digits < 10**11:
+        assert not rounding.fits(np.array([float(figure)]), places)[0]
+
+
+@pytest.mark.parametrize(("value", "places", "moves"), [
+    (math.sqrt(2), 3, True), (2.0, 3, False), (0.25, 2, False), (0.25, 1, True), (1e-5, 3, False), (0.0004, 3, False),
+    (0.0006, 3, True), (0.6, 0, True), (0.4, 0, False), (1e12 + 0.25, 0, True), (-math.sqrt(3), 2, True),
+])  # fmt: skip
+def test_where_a_constant_may_lie(value: float, places: int, moves: bool) -> None:
+    """As it is, or with so many decimals or one more, whichever way a tie goes; whole or too small, as it is."""
+    low, kept, high = rounding.constant_bounds(value, places)
+    assert kept == value and (low < value < high) == moves and (low == value == high) != moves
+    if moves:
+        unit, exact = Decimal(1).scaleb(-places), Decimal(value)
+        written = [exact.quantize(each, rounding) for each in (unit, unit / 10)
+                   for rounding in (ROUND_HALF_UP, ROUND_HALF_EVEN)]  # fmt: skip
+        assert all(low <= each <= high for each in map(float, written))
+        assert high - low <= float(unit) * 1.11  # no wider than a decimal
+
+
+def test_the_decimals_of_a_step_are_those_of_its_id_else_of_the_end_of_it() -> None:
+    rule = Rule(decimals=3, by_step={"A": 2, "head2.A": 5, "head2": 7})
+    assert [rule.places(id) for id in ("A", "head1.A", "head2.A", "layer1.head2.A", "head2.O")] == [2, 2, 5, 2, 3]
+    assert [rule.says(id) for id in ("A", "head1.A", "head2.O", "O")] == [True, True, False, False]
+    assert Rule(asked=True).says("O")
