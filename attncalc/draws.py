@@ -32,17 +32,26 @@ def integers(seed: str, name: str, low: int, high: int, count: int) -> list[int]
     span = high - low + 1
     if not 0 < span <= _RAW or count < 0:
         raise ValueError(f"no {count} whole numbers from {low} to {high}")
-    return [low + value for value in Streams([seed], name).below(span, count)[:, 0].tolist()]
+    return [low + value for value in Streams(encoded([seed]), name).below(span, count)[:, 0].tolist()]
+
+
+def encoded(texts: Sequence[str]) -> list[bytes]:
+    """Texts as they are hashed: each with its length before it."""
+    found = []
+    for text in texts:
+        data = text.encode("utf-8", "surrogatepass")
+        found.append(b"%d:%b" % (len(data), data))
+    return found
 
 
 class Streams:
-    """The streams of some seeds for one name, side by side: each is read on from where it was left."""
+    """The streams of some seeds (`encoded`) for one name, side by side: each is read on from where it was left."""
 
-    def __init__(self, seeds: Sequence[str], name: str) -> None:
-        import hashlib  # which only draws should cost
+    def __init__(self, seeds: Sequence[bytes], name: str) -> None:
+        from hashlib import sha256  # which only draws should cost
 
-        tail = _part(name)
-        digests = b"".join([hashlib.sha256(_part(seed) + tail).digest() for seed in seeds])
+        (tail,) = encoded([name])
+        digests = b"".join([sha256(seed + tail).digest() for seed in seeds])
         high, low, above, below = np.frombuffer(digests, dtype=">u8").reshape(-1, 4).T.astype(np.uint64)
         self._state = np.stack([high, low])
         self._increment = np.stack([above, below | np.uint64(1)])
@@ -73,11 +82,6 @@ class Streams:
             state = states[:, -1]
         self._state[:, of] = state
         return np.concatenate(parts) if parts else np.empty((0, state.shape[1]), dtype=np.uint64)
-
-
-def _part(text: str) -> bytes:
-    encoded = text.encode("utf-8", "surrogatepass")
-    return b"%d:%b" % (len(encoded), encoded)
 
 
 @lru_cache(maxsize=64)

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncalc.draws import Streams, integers
+from attncalc.draws import Streams, encoded, integers
 from attncalc.problem.forms import Random
 
 MULTIPLIER = 47026247687942121848144207491837523525
@@ -116,7 +116,7 @@ def test_numpy_random_plays_no_part() -> None:
 )  # fmt: skip
 def test_streams_side_by_side_are_each_as_by_itself(seeds: list[str], span: int, read: list[Any]) -> None:
     """However many are read at a time, and of whichever of them."""
-    streams, found = Streams(seeds, "W"), [list[int]() for _ in seeds]
+    streams, found = Streams(encoded(seeds), "W"), [list[int]() for _ in seeds]
     for count, of in read:
         here = [k for k in sorted(of) if k < len(seeds)]
         for k, numbers in zip(here, streams.below(span, count, np.array(here, dtype=int)).T.tolist(), strict=True):
@@ -133,7 +133,7 @@ def test_a_fit_matrix_is_the_first_of_a_seed_that_is(shape: tuple[int, int], see
     form = Random("integers", -1, 1, "", None, None, fit=True)
     size = shape[0] * shape[1]
     seeds = [f"{seed}/{k}" for k in range(4)]
-    for k, found in enumerate(np.moveaxis(form.drawn(seeds, "W_Q", *shape), -1, 0)):
+    for k, found in enumerate(np.moveaxis(form.drawn(encoded(seeds), "W_Q", *shape), -1, 0)):
         candidates = np.array(expected(seeds[k], "W_Q", -1, 1, 8 * size)).reshape(8, *shape)
         fit = [each for each in candidates if is_fit(each)]
         assert np.array_equal(found, fit[0] if fit else candidates[0])

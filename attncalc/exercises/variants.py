@@ -29,9 +29,9 @@ REPEATED, OTHER_STEPS = "repeated", "other_steps"
 UNFIT = (judging.DEGENERATE, judging.SYMMETRIC)  # whatever is asked: many draws always are
 SMALL = 20_000  # draws that there may be at most: all of them are judged, and counted
 TRIES = 10_000  # draws for one variant; where none of so many will do, there are too few
-_TOGETHER = 64  # variants that are drawn together
-_EACH = 32  # draws that are judged together for each of them
-_FIRST = 256  # at least, where there are few of them
+_FIGURES = 2**20  # of all steps of draws that are judged together, about
+_FEWEST, _MOST = 256, 8192  # draws that are
+_EACH = 32  # of them for each variant, where there are many
 _EXAMPLES = 3  # that the ways of wrong methods are found in
 _PROBE = 512  # draws that tell which wrong methods can be asked about
 
@@ -78,13 +78,15 @@ class _Source:
         for path in self.forms:
             if path not in self.shapes:
                 raise UsageError(f"draw.{path}: the solution has no use for it", "leave it out of draw")
+        self.at_once = min(max(_FIGURES // self.judge.figures, _FEWEST), _MOST)
         self.count = prod(form.count(*self.shapes[path]) for path, form in self.forms.items())
         probes = [f"probe/{k}" for k in range(_PROBE)]
         self.judge.consider(self.draws(probes), map(template.example, probes[:_EXAMPLES]))
 
     def draws(self, seeds: Sequence[str]) -> Many:
         """What each seed draws."""
-        return {path: form.drawn(seeds, path, *self.shapes[path]) for path, form in self.forms.items()}
+        encoded = draws.encoded(seeds)
+        return {path: form.drawn(encoded, path, *self.shapes[path]) for path, form in self.forms.items()}
 
     def sampled(self, ids: Sequence[str]) -> Iterator[Variant]:
         """For each id the first of its draws that will do and was not taken."""
@@ -109,8 +111,8 @@ class _Source:
     def enumerated(self, ids: Sequence[str]) -> Iterator[Variant]:
         """Of all draws that there are, those that will do, in an order of the seed's."""
         good = []
-        for start in range(0, self.count, _FIRST):
-            numbers = range(start, min(start + _FIRST, self.count))
+        for start in range(0, self.count, _FEWEST):
+            numbers = range(start, min(start + _FEWEST, self.count))
             each = [self._numbered(number) for number in numbers]
             drawn = {path: np.stack([one[path] for one in each], axis=-1) for path in self.forms}
             reasons = self.judge.verdicts(drawn)
@@ -194,15 +196,15 @@ class _Ahead:
     def _judge_more(self, k: int) -> None:
         """More draws for the id at place k, and for some after it that none was found for yet."""
         later = (id for id in islice(self.ids, k + 1, None) if id not in self._found)
-        hungry = [self.ids[k], *islice(later, _TOGETHER - 1)]
-        each = max(_EACH, _FIRST // len(hungry))
-        made = []
+        hungry = [self.ids[k], *islice(later, self.source.at_once // _EACH - 1)]
+        each = max(_EACH, _FEWEST // len(hungry))
+        seeds = []
         for id in hungry:
             start = len(self._judged.setdefault(id, []))
-            made += [(id, f"{self.source.seed}/{id}/{start + attempt}") for attempt in range(each)]
-        drawn = self.source.draws([seed for _, seed in made])
+            seeds += [f"{self.source.seed}/{id}/{attempt}" for attempt in range(start, start + each)]
+        drawn = self.source.draws(seeds)
         for at, reason in enumerate(self.source.judge.verdicts(drawn)):
-            id, _ = made[at]
+            id = hungry[at // each]
             will_do = {} if reason else {path: figures[..., at].copy() for path, figures in drawn.items()}
             self._judged[id].append((reason, will_do))
             if will_do:

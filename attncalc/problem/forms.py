@@ -75,9 +75,9 @@ class Random:
         low, high = self.bounds(rows, columns)
         return int(((high - low) * KINDS[self.of] + 1) ** (rows * columns))
 
-    def drawn(self, seeds: Sequence[str], name: str, rows: int, columns: int) -> Floats:
-        """What each seed gives the matrix of this name, n × m × seeds: the first of its draws, or, where it is to be
-        fit, the first of CANDIDATES that is; if none is, the first."""
+    def drawn(self, seeds: Sequence[bytes], name: str, rows: int, columns: int) -> Floats:
+        """What each of some seeds (draws.encoded) gives the matrix of this name, n × m × seeds: the first of its draws,
+        or, where it is to be fit, the first of CANDIDATES that is; if none is, the first."""
         streams = draws.Streams(seeds, name)
         found = self._next(streams, rows, columns, np.arange(len(seeds)))
         unfit = np.flatnonzero(fitness.unfit(name, found)) if self.fit else np.arange(0)
@@ -97,7 +97,7 @@ class Random:
         return ((numbers + low * parts) / parts).reshape(rows, columns, -1)
 
     def matrix(self, name: str, rows: int, columns: int) -> Matrix:
-        return replace(as_written(self.drawn([self.seed], name, rows, columns)[..., 0]), drawn=name)
+        return replace(as_written(self.drawn(draws.encoded([self.seed]), name, rows, columns)[..., 0]), drawn=name)
 
 
 Form: TypeAlias = Identity | Random
