@@ -91,14 +91,15 @@ class Terms(NamedTuple):
 
 
 class Page:
-    """One solution as it is to be shown, in one language."""
+    """One solution as it is to be shown, in one language; `figures` are those that another page of it has made."""
 
     def __init__(
-        self, solution: Solution, show: Show, say: Wording, on_section: Callable[[str], object] | None = None
-    ) -> None:
+        self, solution: Solution, show: Show, say: Wording, on_section: Callable[[str], object] | None = None,
+        figures: dict[Step, Figures] | None = None,
+    ) -> None:  # fmt: skip
         self.solution, self.show, self.say, self.on_section = solution, show, say, on_section
         self.rule = show.rule
-        self._figures: dict[Step, Figures] = {}
+        self._figures: dict[Step, Figures] = {} if figures is None else figures
         self._terms: dict[Step, Terms] = {}
         self._names: dict[tuple[Axis | None, int, str], Prose] = {}
         self._repeated: dict[Axis, Counter[str]] = {}

@@ -194,7 +194,7 @@ class Step:
         decimals = self.own_decimals
         return values if decimals is None else snapped(values, decimals)
 
-    @property
+    @cached_property
     def own_decimals(self) -> int | None:
         """How many decimals the law gives, before rounding."""
         return self.decimals_from([operand.decimals for operand in self.operands])
