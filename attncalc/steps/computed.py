@@ -35,6 +35,8 @@ class _Computed(Step):
             return np.asarray(work(self._law(), self._slots(operands)))
 
     def exact_from(self, operands: Sequence[Floats], exact: Sequence[Flags]) -> Flags:
+        if self._gives_decimals and all(flags.all() for flags in exact):
+            return np.ones(self.shape, dtype=bool)
         with np.errstate(all="ignore"):
             return np.asarray(expr.exactness(self._law(), self._slots(operands), self._slots(exact)))
 
@@ -53,6 +55,11 @@ class _Computed(Step):
 
     def decimals_from(self, operands: Sequence[int | None]) -> int | None:
         return expr.decimals(self._law(), [operands[k] for k in self._operand_of_slot])
+
+    @cached_property
+    def _gives_decimals(self) -> bool:
+        """Whether figures of decimals are decimals: sums and products are."""
+        return self.decimals_from([0] * len(self.operands)) is not None
 
     @cached_property
     def _operand_of_slot(self) -> list[int]:
