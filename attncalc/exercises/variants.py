@@ -195,19 +195,23 @@ class _Ahead:
 
     def _judge_more(self, k: int) -> None:
         """More draws for the id at place k, and for some after it that none was found for yet."""
-        later = (id for id in islice(self.ids, k + 1, None) if id not in self._found)
-        hungry = [self.ids[k], *islice(later, self.source.at_once // _EACH - 1)]
+        together = self.source.at_once // _EACH
+        later = (id for id in islice(self.ids, k + 1, k + 2 * together) if id not in self._found)
+        hungry = [self.ids[k], *islice(later, together - 1)]
         each = max(_EACH, _FEWEST // len(hungry))
         seeds = []
         for id in hungry:
             start = len(self._judged.setdefault(id, []))
             seeds += [f"{self.source.seed}/{id}/{attempt}" for attempt in range(start, start + each)]
         drawn = self.source.draws(seeds)
-        for at, reason in enumerate(self.source.judge.verdicts(drawn)):
+        reasons = self.source.judge.verdicts(drawn)
+        refused: dict[str, Judged] = {reason: (reason, {}) for reason in reasons}  # one for the many that wait
+        for at, reason in enumerate(reasons):
             id = hungry[at // each]
-            will_do = {} if reason else {path: figures[..., at].copy() for path, figures in drawn.items()}
-            self._judged[id].append((reason, will_do))
-            if will_do:
+            if reason:
+                self._judged[id].append(refused[reason])
+            else:
+                self._judged[id].append((reason, {path: figures[..., at].copy() for path, figures in drawn.items()}))
                 self._found.add(id)
 
 

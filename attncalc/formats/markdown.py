@@ -52,13 +52,13 @@ def render(document: Document, *, math: str = "github") -> str:
     return "\n\n".join(parts) + "\n"
 
 
-@lru_cache(maxsize=4096)  # the words of a page come again and again
+@lru_cache(maxsize=512)  # the words of a page come again and again
 def escaped(text: str) -> str:
     """Words that Markdown leaves as they are."""
     return _EMOJI_NAME.sub(r"\:", _SPECIAL.sub(r"\\\g<0>", visible(text.replace("\n", " "))))
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=512)
 def escaped_token(text: str) -> str:
     """A label, letter by letter as the problem file has it."""
     return _EMOJI_NAME.sub(r"\:", _SPECIAL_IN_TOKEN.sub(r"\\\g<0>", visible(text)))

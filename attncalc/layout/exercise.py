@@ -141,7 +141,9 @@ def _question(exercise: Exercise, lang: str) -> Question:
     marks = rounding.fraction(exercise.worth) if exercise.worth is not None else ""
     question = _Question(exercise, say, figures)
     answers, asked = tuple(question.answers()), tuple(map(question.asked, question.steps))
-    return Question(title, tuple(question.blocks()), (*answers, *answer.blocks), marks, asked)
+    blocks = tuple(question.blocks())
+    figures.clear()  # they hold their page, which holds them: they go with their sheet, and wait for no collector
+    return Question(title, blocks, (*answers, *answer.blocks), marks, asked)
 
 
 class _Question:
