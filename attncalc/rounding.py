@@ -351,6 +351,8 @@ def terms(values: Floats, exact: Flags, places: int, rule: Rule) -> Texts:
     bare = exact & (rule.numbers == "trimmed")
     needed = np.where(bare, 0, places)
     for k in range(_MOST_DECIMALS if rule.carried else places):
+        if k > needed.max(initial=0):
+            break
         needed[(needed == k) & ~fits(values, k)] += 1
     texts = np.empty(values.shape, dtype=object)
     for k in set(needed.ravel().tolist()):

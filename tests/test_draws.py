@@ -7,12 +7,15 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncalc.draws import integers
+from attncalc.draws import Streams, encoded, integers
+from attncalc.problem.forms import Random
 
 MULTIPLIER = 47026247687942121848144207491837523525
 MASK_64, MASK_128 = 2**64 - 1, 2**128 - 1
@@ -97,11 +100,46 @@ def test_hash_seed_and_global_state_play_no_part() -> None:
     assert runs == {f"{integers('7', 'W', 0, 9, 9)}\n"}
 
 
-def test_numpy_random_is_imported_only_to_draw() -> None:
+def test_numpy_random_plays_no_part() -> None:
     script = (
-        "import sys, numpy; before = 'numpy.random' in sys.modules; import attncalc.problem, attncalc.draws; "
-        "print(before == ('numpy.random' in sys.modules))"
+        "import sys, numpy; before = 'numpy.random' in sys.modules; from attncalc.draws import integers; "
+        "integers('7', 'W', 0, 9, 9); print(before == ('numpy.random' in sys.modules))"
     )
     run = subprocess.run([sys.executable, "-c", script], env={"PYTHONPATH": ":".join(sys.path)},
                          capture_output=True, text=True, check=True)  # fmt: skip
     assert run.stdout == "True\n"
+
+
+@given(
+    st.lists(st.text(max_size=4), min_size=1, max_size=5), st.sampled_from([1, 3, 10, 2**63 + 1, 2**64]),
+    st.lists(st.tuples(st.integers(0, 30), st.sets(st.integers(0, 4))), max_size=4),
+)  # fmt: skip
+def test_streams_side_by_side_are_each_as_by_itself(seeds: list[str], span: int, read: list[Any]) -> None:
+    """However many are read at a time, and of whichever of them."""
+    streams, found = Streams(encoded(seeds), "W"), [list[int]() for _ in seeds]
+    for count, of in read:
+        here = [k for k in sorted(of) if k < len(seeds)]
+        for k, numbers in zip(here, streams.below(span, count, np.array(here, dtype=int)).T.tolist(), strict=True):
+            found[k] += numbers
+    assert found == [expected(seed, "W", 0, span - 1, len(each)) for seed, each in zip(seeds, found, strict=True)]
+
+
+def test_a_long_stream_goes_on() -> None:
+    assert integers("long", "W", 0, 99, 40_000) == expected("long", "W", 0, 99, 40_000)
+
+
+@given(st.sampled_from([(2, 2), (3, 2), (2, 4), (1, 3), (3, 3)]), st.integers(0, 99))
+def test_a_fit_matrix_is_the_first_of_a_seed_that_is(shape: tuple[int, int], seed: int) -> None:
+    form = Random("integers", -1, 1, "", None, None, fit=True)
+    size = shape[0] * shape[1]
+    seeds = [f"{seed}/{k}" for k in range(4)]
+    for k, found in enumerate(np.moveaxis(form.drawn(encoded(seeds), "W_Q", *shape), -1, 0)):
+        candidates = np.array(expected(seeds[k], "W_Q", -1, 1, 8 * size)).reshape(8, *shape)
+        fit = [each for each in candidates if is_fit(each)]
+        assert np.array_equal(found, fit[0] if fit else candidates[0])
+
+
+def is_fit(matrix: Any) -> bool:
+    whole_rank = np.linalg.matrix_rank(matrix) == min(matrix.shape)
+    return bool(whole_rank and matrix.any(axis=0).all() and matrix.any(axis=1).all()
+                and (len(matrix) == 1 or not np.array_equal(matrix, matrix.T)))  # fmt: skip

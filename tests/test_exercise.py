@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gc
 import re
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from attncalc import formats, load, solve
 from attncalc.blocks import Document, Math, Prose, Question, Section
 from attncalc.cli import sheets as files
 from attncalc.errors import AttncalcError
+from attncalc.exercises import variants
 from attncalc.exercises.blanks import by_level, by_names, hidden
 from attncalc.exercises.students import ids_of, safe
 from attncalc.expr import Expr
@@ -419,8 +421,9 @@ def test_a_table_of_students_is_csv_as_spreadsheets_write_it(sign: str) -> None:
 
 
 @pytest.mark.parametrize("format", ["markdown", "moodle"])
-def test_memory_does_not_grow_with_the_number_of_sheets(format: str) -> None:
+def test_memory_does_not_grow_with_the_number_of_sheets(format: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Four times as many sheets with their keys: what is held at most grows by far less than one sheet for each."""
+    monkeypatch.setattr(variants, "_MOST", 256)  # draws at a time, of few sheets as of many
 
     def held(count: int) -> tuple[int, int]:
         """The most bytes that are held while so many are written, and how many are written."""
@@ -440,3 +443,18 @@ def test_memory_does_not_grow_with_the_number_of_sheets(format: str) -> None:
     held(8)  # what is made once
     (few, written), (many, more) = held(8), held(32)
     assert more > 3 * written and many - few < (more - written) / 4
+
+
+@pytest.mark.parametrize("format", files.ENDINGS)
+def test_nothing_of_a_sheet_waits_for_the_collector(format: str) -> None:
+    """No part of it holds itself, at whatever remove: of many sheets there would be hundreds before it looks."""
+    form = files.Form(format, None, None, False, False, (), None, None, None, "all", "")
+    recipe = str(ROOT / "problems" / "draw-causal.yaml")
+    made = files.files(files.made([recipe], ["1", "2", "3"], "s", blanks=None, level=1, refused=Counter()), form)
+    next(made)
+    gc.collect()
+    gc.disable()
+    try:
+        assert len(list(made)) == 2 and gc.collect() == 0
+    finally:
+        gc.enable()

@@ -91,15 +91,17 @@ def _move(folder: Path, beside: Path, names: Sequence[str], gone: Sequence[str])
     missing = [each for each in (folder, *folder.parents) if not each.exists()]
     aside = Path(mkdtemp(dir=beside.parent, prefix=".attncalc-"))  # stays, with what it holds, where no way leads back
     replaced = [name for name in (*names, *gone) if (folder / name).exists()]
-    moves = [*((folder / name, aside / name) for name in replaced), *((beside / name, folder / name) for name in names)]
+    moves = [(replaced, folder, aside), (names, beside, folder)]
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for source, target in moves:
-            source.replace(target)
+        for moved, source, target in moves:
+            for name in moved:
+                (source / name).replace(target / name)
     except BaseException:
-        for source, target in reversed(moves):
-            if target.exists() and not source.exists():
-                target.replace(source)
+        for moved, source, target in reversed(moves):
+            for name in moved:
+                if (target / name).exists() and not (source / name).exists():
+                    (target / name).replace(source / name)
         for each in (aside, *missing):
             if each.exists():
                 each.rmdir()

@@ -113,7 +113,7 @@ def sheet(one: Made, form: Form) -> Sheet:
     exercises = [
         Exercise(each.solution, each.problem.show, each.problem.kind, each.problem.title,
                  hidden(each.solution, asked), form.shapes, form.given_alone, worth,
-                 wrong_figures(each.problem, each.solution) if form.format == "moodle" else {})
+                 wrong_figures(each.problem, each.solution) if form.format == "moodle" else None)
         for each, asked, worth in zip(one.variants, one.asked, form.marks or repeat(None), strict=False)
     ]  # fmt: skip
     lang = form.lang or one.variants[0].problem.lang or "en"

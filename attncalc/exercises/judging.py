@@ -45,10 +45,12 @@ class Test(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Draws that are judged together: the figures of their matrices, and those of `steps` in full precision."""
+    """Draws that are judged together: the figures of their matrices, those of `steps` in full precision, and what is
+    written of these where it is `asked` for."""
 
     drawn: Many
     steps: tuple[Step, ...]
+    asked: Mapping[str, Flags]
 
     @property
     def size(self) -> int:
@@ -58,12 +60,19 @@ class Batch:
     def exact(self) -> Many:
         return worked(self.steps, self.drawn)
 
+    @cached_property
+    def written(self) -> Many:
+        """Only the figures that are asked for: k × b."""
+        asked = [step for step in self.steps if step.id in self.asked]
+        return {step.id: digits(step, self.exact[step.id][self.asked[step.id]]) for step in asked}
+
     def only(self, kept: Flags) -> Batch:
         if kept.all():
             return self
-        batch = Batch(_only(self.drawn, kept), self.steps)
-        if "exact" in vars(self):
-            vars(batch)["exact"] = _only(self.exact, kept)
+        batch = Batch(_only(self.drawn, kept), self.steps, self.asked)
+        for known in ("exact", "written"):
+            if known in vars(self):
+                vars(batch)[known] = _only(vars(self)[known], kept)
         return batch
 
 
@@ -97,6 +106,11 @@ class Judge:
         """Of the drawn matrices, by path."""
         given = [step.matrix for step in self.steps.values() if isinstance(step, Given)]
         return {m.drawn: (m.values.shape[0], m.values.shape[1]) for m in given if m.drawn}
+
+    @property
+    def figures(self) -> int:
+        """How many there are in the steps of one draw that are judged."""
+        return sum(step.values.size for step in self._needed)
 
     def consider(self, drawn: Many, examples: Iterable[Problem]) -> None:
         """Take up the known wrong methods that these draws can be asked about: those that give other digits to some.
@@ -147,7 +161,7 @@ class Judge:
         return step.id != self.solution.result.id, not step.rows_sum_to_one, int(np.count_nonzero(unfair))
 
     def _batch(self, drawn: Many) -> Batch:
-        return Batch(drawn, self._needed)
+        return Batch(drawn, self._needed, self.asked)
 
     def _first_failing(self, batch: Batch, tests: Iterable[Test]) -> np.ndarray:
         reasons = np.full(batch.size, "", dtype=object)
@@ -192,8 +206,7 @@ class Judge:
             if isinstance(step, Contract) or step.role == "activated" or step in self._asked:
                 bad |= (figures == 0).all(axis=(0, 1))
             if (isinstance(step, Contract) or step in self._asked) and step.shape[0] > 1:
-                written = digits(step, figures)
-                bad |= (written == written[:1]).all(axis=(0, 1))
+                bad |= _has_like_rows(step, figures)
             if step.role in ("variance", "mean_square"):
                 bad |= (figures < 1e-9).any(axis=(0, 1))
             if step.rows_sum_to_one and not isinstance(step, Given):
@@ -229,9 +242,8 @@ class Judge:
         return _any(batch, (self._is_other_at(step, figures[step.id], batch, habit) for step in steps))
 
     def _is_other_at(self, step: Step, figures: Floats, batch: Batch, habit: Habit = EXACT) -> Flags:
-        asked, right = self.asked[step.id], self.steps[step.id]
-        here, there = digits(right, figures, habit), digits(right, batch.exact[step.id])
-        return np.asarray((here[asked] != there[asked]).any(axis=0))
+        here = digits(self.steps[step.id], figures[self.asked[step.id]], habit)
+        return np.asarray((here != batch.written[step.id]).any(axis=0))
 
     def _way(self, key: str, way: Mapping[str, Step], solution: Solution) -> Wrong:
         """What of a wrong way is other than on the right one, and leads to what is asked."""
@@ -275,6 +287,17 @@ def _has_like_matrices(batch: Batch) -> Flags:
 def _any(batch: Batch, bad: Iterable[Flags]) -> Flags:
     """Which draws are bad by one of these; those of what rests on no drawn matrix are one for all draws."""
     return reduce(np.logical_or, bad, np.zeros(batch.size, dtype=bool))
+
+
+def _has_like_rows(step: Step, figures: Floats) -> Flags:
+    """Of which draws all rows are alike as they are shown."""
+    with np.errstate(invalid="ignore"):  # ∞ - ∞
+        apart = np.abs(figures - figures[:1]) > 1.5 * 10.0**-step.places
+    alike: Flags = np.asarray(~apart.any(axis=(0, 1)))  # others are never rounded to the same
+    if alike.any():
+        written = digits(step, figures[..., alike])
+        alike[alike] = (written == written[:1]).all(axis=(0, 1))
+    return alike
 
 
 def _is_plain(weights: Floats, places: int) -> Flags:

@@ -6,6 +6,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from math import prod
 from typing import TypeAlias
 
@@ -18,7 +19,6 @@ from attncalc.exercises.habits import Many
 from attncalc.exercises.judging import Asked, Judge
 from attncalc.mechanisms import solve
 from attncalc.problem import Problem, Template
-from attncalc.problem.fitness import unfit
 from attncalc.problem.forms import KINDS, as_written
 from attncalc.rounding import Flags, Floats
 from attncalc.solution import Solution
@@ -29,8 +29,9 @@ REPEATED, OTHER_STEPS = "repeated", "other_steps"
 UNFIT = (judging.DEGENERATE, judging.SYMMETRIC)  # whatever is asked: many draws always are
 SMALL = 20_000  # draws that there may be at most: all of them are judged, and counted
 TRIES = 10_000  # draws for one variant; where none of so many will do, there are too few
-_TOGETHER = 32  # variants that are drawn together
-_BATCH = 256  # draws that are judged together
+_FIGURES = 2**20  # of all steps of draws that are judged together, about
+_FEWEST, _MOST = 256, 8192  # draws that are
+_EACH = 32  # of them for each variant, where there are many
 _EXAMPLES = 3  # that the ways of wrong methods are found in
 _PROBE = 512  # draws that tell which wrong methods can be asked about
 
@@ -77,26 +78,23 @@ class _Source:
         for path in self.forms:
             if path not in self.shapes:
                 raise UsageError(f"draw.{path}: the solution has no use for it", "leave it out of draw")
+        self.at_once = min(max(_FIGURES // self.judge.figures, _FEWEST), _MOST)
         self.count = prod(form.count(*self.shapes[path]) for path, form in self.forms.items())
         probes = [f"probe/{k}" for k in range(_PROBE)]
         self.judge.consider(self.draws(probes), map(template.example, probes[:_EXAMPLES]))
 
     def draws(self, seeds: Sequence[str]) -> Many:
-        """What each seed draws: for each matrix the first that is fit by itself."""
-        found = {}
-        for path, form in self.forms.items():
-            each = form.candidates(seeds, path, *self.shapes[path])
-            first = np.argmin(unfit(path, each), axis=0)
-            found[path] = each[..., first, np.arange(len(seeds))]
-        return found
+        """What each seed draws."""
+        encoded = draws.encoded(seeds)
+        return {path: form.drawn(encoded, path, *self.shapes[path]) for path, form in self.forms.items()}
 
     def sampled(self, ids: Sequence[str]) -> Iterator[Variant]:
         """For each id the first of its draws that will do and was not taken."""
         taken: set[bytes] = set()
-        for start in range(0, len(ids), _TOGETHER):
-            ahead = _Ahead(self, ids[start : start + _TOGETHER])
-            for id in ahead.ids:
-                yield self._first(id, ahead.of(id), taken)
+        ahead = _Ahead(self, ids)
+        for k, id in enumerate(ids):
+            yield self._first(id, ahead.of(k), taken)
+            ahead.forget(k)
 
     def _first(self, id: str, judged: Iterator[Judged], taken: set[bytes]) -> Variant:
         for _, (reason, drawn) in zip(range(TRIES), judged, strict=False):
@@ -113,8 +111,8 @@ class _Source:
     def enumerated(self, ids: Sequence[str]) -> Iterator[Variant]:
         """Of all draws that there are, those that will do, in an order of the seed's."""
         good = []
-        for start in range(0, self.count, _BATCH):
-            numbers = range(start, min(start + _BATCH, self.count))
+        for start in range(0, self.count, _FEWEST):
+            numbers = range(start, min(start + _FEWEST, self.count))
             each = [self._numbered(number) for number in numbers]
             drawn = {path: np.stack([one[path] for one in each], axis=-1) for path in self.forms}
             reasons = self.judge.verdicts(drawn)
@@ -174,36 +172,47 @@ class _Source:
 
 
 class _Ahead:
-    """The draws for some ids, judged together before each is asked for."""
+    """The draws for some ids, in their order; those for later ids are judged together with those for the first one."""
 
     def __init__(self, source: _Source, ids: Sequence[str]) -> None:
         self.source, self.ids = source, ids
-        self._judged: dict[str, list[Judged]] = {id: [] for id in ids}
+        self._judged: dict[str, list[Judged]] = {}
+        self._found: set[str] = set()  # ids of which one of the judged will do
 
-    def of(self, id: str) -> Iterator[Judged]:
-        """The draws for an id, each with why it is refused."""
-        known = self._judged[id]
-        attempt = 0
+    def of(self, k: int) -> Iterator[Judged]:
+        """The draws for the id at place k, each with why it is refused."""
+        known = self._judged.setdefault(self.ids[k], [])
+        seen = 0
         while True:
-            if attempt == len(known):
-                self._judge_more(id)
-            yield known[attempt]
-            known[attempt] = ("", {})  # is not asked for again
-            attempt += 1
+            yield from known[seen:]
+            seen = len(known)
+            self._judge_more(k)
 
-    def _judge_more(self, id: str) -> None:
-        """More draws for an id, and for all after it that none was found for yet."""
-        later = self.ids[self.ids.index(id) + 1 :]
-        hungry = [id, *(each for each in later if all(reason for reason, _ in self._judged[each]))]
-        each = max(1, _BATCH // len(hungry))
-        made = [
-            (one, f"{self.source.seed}/{one}/{len(self._judged[one]) + k}")
-            for one in hungry
-            for k in range(each)
-        ]
-        drawn = self.source.draws([seed for _, seed in made])
-        for k, reason in enumerate(self.source.judge.verdicts(drawn)):
-            self._judged[made[k][0]].append((reason, {path: figures[..., k] for path, figures in drawn.items()}))
+    def forget(self, k: int) -> None:
+        """The id at place k has its variant."""
+        del self._judged[self.ids[k]]
+        self._found.discard(self.ids[k])
+
+    def _judge_more(self, k: int) -> None:
+        """More draws for the id at place k, and for some after it that none was found for yet."""
+        together = self.source.at_once // _EACH
+        later = (id for id in islice(self.ids, k + 1, k + 2 * together) if id not in self._found)
+        hungry = [self.ids[k], *islice(later, together - 1)]
+        each = max(_EACH, _FEWEST // len(hungry))
+        seeds = []
+        for id in hungry:
+            start = len(self._judged.setdefault(id, []))
+            seeds += [f"{self.source.seed}/{id}/{attempt}" for attempt in range(start, start + each)]
+        drawn = self.source.draws(seeds)
+        reasons = self.source.judge.verdicts(drawn)
+        refused: dict[str, Judged] = {reason: (reason, {}) for reason in reasons}  # one for the many that wait
+        for at, reason in enumerate(reasons):
+            id = hungry[at // each]
+            if reason:
+                self._judged[id].append(refused[reason])
+            else:
+                self._judged[id].append((reason, {path: figures[..., at].copy() for path, figures in drawn.items()}))
+                self._found.add(id)
 
 
 def _digest(drawn: Mapping[str, Floats]) -> bytes:

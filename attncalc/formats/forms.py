@@ -71,10 +71,11 @@ class Segment(NamedTuple):
     part: Expr | None
 
 
-def segments(pattern: Expr) -> list[Segment]:
+@lru_cache(maxsize=4096)
+def segments(pattern: Expr) -> tuple[Segment, ...]:
     """A chain in its parts; any other pattern is a chain of one part."""
     if pattern.op != "chain":
-        return [Segment("", pattern)]
+        return (Segment("", pattern),)
     found: list[Segment] = []
     for part in pattern.args:
         if part.op == "text":
@@ -83,7 +84,7 @@ def segments(pattern: Expr) -> list[Segment]:
             found[-1] = Segment(found[-1].sign, part)
         else:
             found.append(Segment("", part))
-    return found
+    return tuple(found)
 
 
 def kinds(pattern: Expr, grids: Grids) -> set[str]:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import TypeAlias
 
 from attncalc.blocks import Beside, Formula, Grid, Math
+from attncalc.expr import Expr
 from attncalc.formats.forms import RELATIONS, segments, set_off
 from attncalc.formats.latex_math import LATEX
 from attncalc.formats.notation import line
@@ -13,6 +16,8 @@ from attncalc.formats.width import display_width
 
 LONG = 100  # columns, as text, of a line that is better broken
 MOST_PARTS = 3  # of a chain on one line
+
+Row: TypeAlias = tuple[tuple[str, Expr | None], ...]  # the parts of a line, each after what is set before it
 
 
 def length(math: Math) -> int:
@@ -26,15 +31,19 @@ def _first_row(grid: Grid) -> str:
 
 def is_long(math: Math) -> bool:
     """Whether the formula is better broken at its signs."""
-    relations = sum(sign in RELATIONS for sign, _ in segments(math.pattern))
-    return relations >= MOST_PARTS or length(math) > LONG
+    return _relations(math.pattern) >= MOST_PARTS or length(math) > LONG
+
+
+@lru_cache(maxsize=4096)
+def _relations(pattern: Expr) -> int:
+    return sum(sign in RELATIONS for sign, _ in segments(pattern))
 
 
 def display(maths: Sequence[Math]) -> str:
     """What stands in a displayed formula: the formulas below one another, first signs aligned, long ones broken."""
-    lines = [row for math in maths for row in _lines_of(math)]
-    if len(lines) == 1:
+    if len(maths) == 1 and len(_rows_of(maths[0])) == 1:
         return line(maths[0], LATEX).strip()
+    lines = [row for math in maths for row in _lines_of(math)]
     return "\\begin{aligned}\n" + " \\\\\n".join(lines) + "\n\\end{aligned}"
 
 
@@ -64,27 +73,39 @@ def _side_by_side(formulas: Sequence[Formula]) -> str:
 
 def _lines_of(math: Math) -> list[str]:
     """The formula in lines with one "&" each, for the place that is aligned."""
-    if math.pattern.op == "spaced":
-        first, *rest = (math._replace(pattern=part) for part in math.pattern.args)
-        return [r" \qquad ".join([*_broken(first, once=True), *(line(part, LATEX) for part in rest)])]
-    return _broken(math, once=not is_long(math))
+    lines = ["".join([before + _part(math, part) for before, part in row]) for row in _rows_of(math)]
+    # In brackets after a line's end LaTeX expects a distance.
+    return ["{}" + text if text.startswith("[") else text.strip() for text in lines]
 
 
-def _broken(math: Math, once: bool) -> list[str]:
-    """The lines of a chain, each with its sign aligned; `once`: all on the line of the first sign."""
-    lines, marked, before = [""], False, ""
-    for i, (sign, part) in enumerate(segments(math.pattern)):
+def _part(math: Math, part: Expr | None) -> str:
+    return line(Math(part, math.figures), LATEX) if part else ""
+
+
+def _rows_of(math: Math) -> tuple[Row, ...]:
+    return _rows(math.pattern, once=math.pattern.op == "spaced" or not is_long(math))
+
+
+@lru_cache(maxsize=4096)
+def _rows(pattern: Expr, once: bool) -> tuple[Row, ...]:
+    """A chain in lines of its parts, its signs aligned; `once`: all on the line of the first sign."""
+    if pattern.op == "spaced":
+        first, *rest = pattern.args
+        (row,) = _rows(first, once)
+        return ((*row, *((r" \qquad ", part) for part in rest)),)
+    rows: list[list[tuple[str, Expr | None]]] = [[]]
+    marked, before = False, ""
+    for i, (sign, part) in enumerate(segments(pattern)):
         relation = sign in RELATIONS
         another = relation and marked and not once and before not in {",", ";"}  # a = b, c = d stays one line
         if another:
-            lines.append("")
+            rows.append([])
         mark = relation and (another or not marked)
         marked, before = marked or mark, sign
-        lines[-1] += _setting(sign, mark, at_start=i == 0) + (line(math._replace(pattern=part), LATEX) if part else "")
+        rows[-1].append((_setting(sign, mark, at_start=i == 0), part))
     if not marked:
-        lines[0] = "& " + lines[0]
-    # In brackets after a line's end LaTeX expects a distance.
-    return ["{}" + text if text.startswith("[") else text.strip() for text in lines]
+        rows[0].insert(0, ("& ", None))
+    return tuple(map(tuple, rows))
 
 
 def _setting(sign: str, mark: bool, *, at_start: bool) -> str:

@@ -37,6 +37,7 @@ _NUMERAL = re.compile(r"-?[\d.,]+")
 _WITH_EXPONENT = re.compile(r"(-?[\d.]+)e([+-]?\d+)")
 
 
+@lru_cache(maxsize=4096)
 def token(text: str) -> str:
     """A label as it is, in letters of the text."""
     found = [_OUTSIDE_TEXT[special] if special else _text(run) for special, run in _STRETCH.findall(visible(text))]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import groupby
 
 from attncalc.blocks import (
@@ -51,11 +52,13 @@ def render(document: Document, *, math: str = "github") -> str:
     return "\n\n".join(parts) + "\n"
 
 
+@lru_cache(maxsize=512)  # the words of a page come again and again
 def escaped(text: str) -> str:
     """Words that Markdown leaves as they are."""
     return _EMOJI_NAME.sub(r"\:", _SPECIAL.sub(r"\\\g<0>", visible(text.replace("\n", " "))))
 
 
+@lru_cache(maxsize=512)
 def escaped_token(text: str) -> str:
     """A label, letter by letter as the problem file has it."""
     return _EMOJI_NAME.sub(r"\:", _SPECIAL_IN_TOKEN.sub(r"\\\g<0>", visible(text)))

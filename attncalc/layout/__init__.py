@@ -12,7 +12,7 @@ from attncalc.layout.conventions import conventions
 from attncalc.layout.kinds import given, lay_step
 from attncalc.layout.lines import lay_lines
 from attncalc.layout.looks import look
-from attncalc.layout.page import Page
+from attncalc.layout.page import Figures, Page
 from attncalc.layout.remarks import REMARKS
 from attncalc.layout.rows import lay_rows
 from attncalc.show import Show
@@ -25,14 +25,14 @@ __all__ = ["lay_out", "section_title"]
 
 def lay_out(
     solution: Solution, show: Show, lang: str, *, title: str | None = None, kind: str, only: Sequence[Step] = (),
-    on_section: Callable[[str], object] | None = None,
+    on_section: Callable[[str], object] | None = None, figures: dict[Step, Figures] | None = None,
 ) -> Document:  # fmt: skip
     """The page of a solution of some kind of problem; of `only` some of its steps, if any are named.
 
-    `on_section` is told the anchor of each section before it is laid out.
+    `on_section` is told the anchor of each section before it is laid out. `figures`: see Page.
     """
     say = Wording(lang)
-    page = Page(solution, show, say, on_section)
+    page = Page(solution, show, say, on_section, figures)
     heading = Prose((title,)) if title else say(f"title.{kind}")
     asked, only = only, only or ([solution.result] if page.detail == "result" else [])
     if only and page.detail == "result":

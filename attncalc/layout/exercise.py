@@ -38,7 +38,7 @@ from attncalc.layout.closing import formulas
 from attncalc.layout.conventions import conventions
 from attncalc.layout.kinds import arranged, given
 from attncalc.layout.lines import lay_lines
-from attncalc.layout.page import Page
+from attncalc.layout.page import Figures, Page
 from attncalc.marking.template import by_choice, known_axes
 from attncalc.rounding import Floats, Texts
 from attncalc.show import Show
@@ -54,7 +54,7 @@ UNKNOWN = "?"  # in a working, a figure that is asked for
 class Exercise:
     """One problem as a question: what its sheet hides, and what it is worth. `shapes`: the shape of each matrix is
     asked for as well. `given_alone`: steps that are not asked for are not shown either. `wrong` are the figures, n × m,
-    that known wrong methods give, by step id."""
+    that known wrong methods give, by step id; None where no format marks what is filled in."""
 
     solution: Solution
     show: Show
@@ -64,7 +64,7 @@ class Exercise:
     shapes: bool = False
     given_alone: bool = False
     worth: Fraction | None = None
-    wrong: Mapping[str, Sequence[Floats]] = field(default_factory=dict)
+    wrong: Mapping[str, Sequence[Floats]] | None = field(default_factory=dict)
 
     def asks(self, step: Step) -> bool:
         return step.id in self.hidden.asked
@@ -134,19 +134,25 @@ def _title(say: Wording, exercise: Exercise) -> Prose:
 def _question(exercise: Exercise, lang: str) -> Question:
     say = Wording(lang)
     title = _title(say, exercise)
-    answer = lay_out(exercise.solution, exercise.show, lang, title=exercise.title, kind=exercise.kind)
+    figures: dict[Step, Figures] = {}  # as the question shows them and its answer
+    answer = lay_out(
+        exercise.solution, exercise.show, lang, title=exercise.title, kind=exercise.kind, figures=figures
+    )  # fmt: skip
     marks = rounding.fraction(exercise.worth) if exercise.worth is not None else ""
-    question = _Question(exercise, say)
+    question = _Question(exercise, say, figures)
     answers, asked = tuple(question.answers()), tuple(map(question.asked, question.steps))
-    return Question(title, tuple(question.blocks()), (*answers, *answer.blocks), marks, asked)
+    blocks = tuple(question.blocks())
+    figures.clear()  # they hold their page, which holds them: they go with their sheet, and wait for no collector
+    return Question(title, blocks, (*answers, *answer.blocks), marks, asked)
 
 
 class _Question:
     """The blocks of one problem's question."""
 
-    def __init__(self, exercise: Exercise, say: Wording) -> None:
+    def __init__(self, exercise: Exercise, say: Wording, figures: dict[Step, Figures]) -> None:
         self.exercise, self.say, self.hidden = exercise, say, exercise.hidden
-        self.page = _Page(exercise.solution, exercise.show._replace(detail="matrices"), say, exercise.hidden)
+        show = exercise.show._replace(detail="matrices")
+        self.page = _Page(exercise.solution, show, say, exercise.hidden, figures)
         self.known = known_axes(exercise.solution)
         self.steps = [step for step in exercise.solution.steps.values() if exercise.asks(step)]
         chosen = by_choice(exercise.solution)
@@ -198,12 +204,11 @@ class _Question:
         return self.say("sheet.shape", symbol=Math(step.symbol), rows=rows, columns=columns)
 
     def asked(self, step: Step) -> Asked:
-        texts = self.page.figures(step).texts
-        places = [(i, j) for i, row in enumerate(self.hidden.asked[step.id].tolist()) for j, is_asked in enumerate(row)
-                  if is_asked]  # fmt: skip
+        flags = self.hidden.asked[step.id]
+        places = tuple((i, j) for i, j in np.argwhere(flags).tolist())
         rows, columns = (self.labels(axis) for axis in (step.rows, step.columns))
-        figures = tuple(str(texts[place]) for place in places)
-        return Asked(step.id, step.shape, rows, columns, tuple(places), figures, self.exercise.shapes)
+        figures = tuple(self.page.figures(step).texts[flags].tolist())
+        return Asked(step.id, step.shape, rows, columns, places, figures, self.exercise.shapes)
 
     def is_dashed(self, step: Step) -> bool:
         return bool((self.hidden.rest[step.id] & ~self.hidden.asked[step.id]).any())
@@ -246,18 +251,19 @@ class _Question:
     def cell(self, step: Step, i: int, j: int, width: int, text: str) -> Prose:
         """A blank; what is not asked for but would give an answer away is a dash."""
         if self.hidden.is_asked(step.id, i, j):
-            return Prose((Blank(width, self.expected(step, i, j, text)),))
+            wrong = self.exercise.wrong
+            return Prose((Blank(width, None if wrong is None else self.expected(step, i, j, text, wrong)),))
         return Prose(("–",)) if self.hidden.hides(step.id, i, j) else Prose((figure(text),))
 
-    def expected(self, step: Step, i: int, j: int, text: str) -> Expected:
+    def expected(self, step: Step, i: int, j: int, text: str, wrong: Mapping[str, Sequence[Floats]]) -> Expected:
         """Right is also what nobody has rounded on the way."""
         exact = self.exercise.solution.exact
         twins = [step, *([exact.steps[step.id]] if exact and step.id in exact.steps else [])]
         values = [float(each.values[i, j]) for each in twins if each.shape == step.shape]
         also = [figure for value in values for figure in rounding.as_right(value, step.places, text)]
-        others = (each[i, j] for each in self.exercise.wrong.get(step.id, ()) if np.isfinite(each[i, j]))
-        wrong = tuple(rounding.one(float(each), step.places, self.page.rule) for each in others)
-        return Expected(text, rounding.half_unit(step.places), wrong, tuple(dict.fromkeys(also)))
+        others = (each[i, j] for each in wrong.get(step.id, ()) if np.isfinite(each[i, j]))
+        known = tuple(rounding.one(float(each), step.places, self.page.rule) for each in others)
+        return Expected(text, rounding.half_unit(step.places), known, tuple(dict.fromkeys(also)))
 
     def labels(self, axis: Axis | None) -> tuple[str, ...] | None:
         return self.page.labels(axis) if axis in self.known else None
@@ -277,8 +283,10 @@ def _by_line(group: Group) -> Iterator[Step]:
 class _Page(Page):
     """A page that does not tell what is asked for."""
 
-    def __init__(self, solution: Solution, show: Show, say: Wording, hidden: Hidden) -> None:
-        super().__init__(solution, show, say)
+    def __init__(
+        self, solution: Solution, show: Show, say: Wording, hidden: Hidden, figures: dict[Step, Figures]
+    ) -> None:
+        super().__init__(solution, show, say, figures=figures)
         self.hidden = hidden
 
     def used(self, step: Step) -> Texts:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from math import prod
+from math import log10, prod
 from typing import NamedTuple
 
 import numpy as np
@@ -91,15 +91,17 @@ class Terms(NamedTuple):
 
 
 class Page:
-    """One solution as it is to be shown, in one language."""
+    """One solution as it is to be shown, in one language; `figures` are those that another page of it has made."""
 
     def __init__(
-        self, solution: Solution, show: Show, say: Wording, on_section: Callable[[str], object] | None = None
-    ) -> None:
+        self, solution: Solution, show: Show, say: Wording, on_section: Callable[[str], object] | None = None,
+        figures: dict[Step, Figures] | None = None,
+    ) -> None:  # fmt: skip
         self.solution, self.show, self.say, self.on_section = solution, show, say, on_section
         self.rule = show.rule
-        self._figures: dict[Step, Figures] = {}
+        self._figures: dict[Step, Figures] = {} if figures is None else figures
         self._terms: dict[Step, Terms] = {}
+        self._labels: dict[Axis, tuple[str, ...]] = {}
         self._names: dict[tuple[Axis | None, int, str], Prose] = {}
         self._repeated: dict[Axis, Counter[str]] = {}
 
@@ -262,7 +264,10 @@ class Page:
         """The labels of an axis as they are shown; what is blank is put in quotes."""
         if axis is None or axis.labels is None:
             return None
-        return tuple(label if label.strip() else f'"{label}"' for label in axis.labels)
+        found = self._labels.get(axis)
+        if found is None:
+            found = self._labels[axis] = tuple(label if label.strip() else f'"{label}"' for label in axis.labels)
+        return found
 
     def who(self, axis: Axis | None, k: int, key: str = "token") -> Prose:
         """A token as a sentence (or the `header` of a table) names it: with its number where another is called the
@@ -322,5 +327,5 @@ def nothing_there(step: Step, i: int) -> Flags:
 
 def _digits(arrays: Iterable[Floats]) -> float:
     """How many digits before the point the figures of a working may have, in all."""
-    sizes = (np.abs(array, where=np.isfinite(array), out=np.zeros_like(array)).max(initial=1.0) for array in arrays)
-    return float(sum(np.log10(np.maximum(size, 1.0)) for size in sizes)) + 1
+    sizes = (np.max(np.abs(array), where=np.isfinite(array), initial=1.0) for array in arrays)
+    return sum(map(log10, sizes)) + 1

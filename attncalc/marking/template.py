@@ -108,19 +108,19 @@ def _in_order(root: Group) -> Iterator[tuple[Step, bool, set[Axis]]]:
     """Every step; whether it is there because of a choice; and the axes whose labels no choice decided."""
     known: set[Axis] = set()
     chosen = False
-
-    def walk(group: Group, depends: bool) -> Iterator[tuple[Step, bool, set[Axis]]]:
-        nonlocal chosen
-        for member in group.members:
-            if isinstance(member, Group):
-                yield from walk(member, depends or (chosen and member.key in _CHOSEN_GROUPS))
-            elif isinstance(member, Step):
-                if not chosen:
-                    known.update(axis for axis in (member.rows, member.columns) if axis is not None)
-                chosen = chosen or _chooses(member)
-                yield member, depends, known
-
-    yield from walk(root, False)
+    within = [(iter(root.members), False)]  # the groups that are open, each with whether it is there because of one
+    while within:
+        members, depends = within[-1]
+        member = next(members, None)
+        if member is None:
+            within.pop()
+        elif isinstance(member, Group):
+            within.append((iter(member.members), depends or (chosen and member.key in _CHOSEN_GROUPS)))
+        elif isinstance(member, Step):
+            if not chosen:
+                known.update(axis for axis in (member.rows, member.columns) if axis is not None)
+            chosen = chosen or _chooses(member)
+            yield member, depends, known
 
 
 def _chooses(step: Step) -> bool:

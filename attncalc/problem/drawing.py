@@ -77,31 +77,35 @@ def redrawn(source: Source, root: Node, drawn: Mapping[str, Drawn]) -> tuple[Nod
 
 def placed(source: Source, root: Node, path: str, node: Node) -> Node:
     """The file with this node at a path. Raises ProblemError where there is no such place."""
-    place, mark = _place(source, path, node), _mark(node)
-
-    def put(here: Node | None, rest: Place) -> Node:
-        if not rest:
-            return node
-        first, *others = rest
-        if isinstance(here, MapNode) and isinstance(first, str) and (len(others) == 0 or first in here.entries):
-            old = here.entries.get(first)
-            key = old.key if old else scalar_at(first, mark.line, mark.column)
-            entry = Entry(key, put(old and old.value, tuple(others)))
-            copy = MapNode(here.start)
-            for name, other in here.entries.items():
-                if name == "draw" and not old:  # what it says of a matrix gives way to the matrix
-                    copy.entries[first] = entry
-                copy.entries[name] = other
-            copy.entries[first] = entry
-            return copy
-        if isinstance(here, ListNode) and isinstance(first, int) and first < len(here.items):
-            items = ListNode(here.start)
-            items.items = [put(item, tuple(others)) if k == first else item for k, item in enumerate(here.items)]
-            return items
+    try:
+        return _put(root, _place(source, path, node), node)
+    except LookupError:
         hint = "give the path of a matrix, as layers[1].attention.W_Q, indices from 1"
-        raise source.error(node, f"draw.{short(path)}", "there is no such place in the file", hint)
+        raise source.error(node, f"draw.{short(path)}", "there is no such place in the file", hint) from None
 
-    return put(root, place)
+
+def _put(here: Node | None, place: Place, node: Node) -> Node:
+    """The node in its place, and all that it is in; raises LookupError where there is no such place."""
+    if not place:
+        return node
+    first, *others = place
+    if isinstance(here, MapNode) and isinstance(first, str) and (len(others) == 0 or first in here.entries):
+        old = here.entries.get(first)
+        mark = _mark(node)
+        key = old.key if old else scalar_at(first, mark.line, mark.column)
+        entry = Entry(key, _put(old and old.value, tuple(others), node))
+        copy = MapNode(here.start)
+        for name, other in here.entries.items():
+            if name == "draw" and not old:  # what it says of a matrix gives way to the matrix
+                copy.entries[first] = entry
+            copy.entries[name] = other
+        copy.entries[first] = entry
+        return copy
+    if isinstance(here, ListNode) and isinstance(first, int) and first < len(here.items):
+        items = ListNode(here.start)
+        items.items = [_put(item, tuple(others), node) if k == first else item for k, item in enumerate(here.items)]
+        return items
+    raise LookupError(place)
 
 
 def rows_of(texts: Texts) -> ListNode:

@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from attncalc import draws
-from attncalc.problem.fitness import unfit
+from attncalc.problem import fitness
 from attncalc.problem.nodes import Node
 from attncalc.problem.readers import choice, integer, scalar, whole
 from attncalc.problem.schema import Key, Reading, Table
@@ -23,6 +24,8 @@ from attncalc.steps import Matrix
 MOST_DRAWN = 1_000_000  # entries of a matrix that isn't written out
 LARGEST = 1_000_000  # of a draw
 CANDIDATES = 8  # for a matrix that is to be fit for an exercise
+
+Places: TypeAlias = NDArray[np.intp]
 
 
 class Identity:
@@ -72,21 +75,29 @@ class Random:
         low, high = self.bounds(rows, columns)
         return int(((high - low) * KINDS[self.of] + 1) ** (rows * columns))
 
-    def candidates(
-        self, seeds: Sequence[str], name: str, rows: int, columns: int, count: int = CANDIDATES
-    ) -> Floats:  # fmt: skip
-        """What seeds give the matrix of this name, n × m × count × seeds: each of a seed's may do, and the first that
-        does is taken."""
+    def drawn(self, seeds: Sequence[bytes], name: str, rows: int, columns: int) -> Floats:
+        """What each of some seeds (draws.encoded) gives the matrix of this name, n × m × seeds: the first of its draws,
+        or, where it is to be fit, the first of CANDIDATES that is; if none is, the first."""
+        streams = draws.Streams(seeds, name)
+        found = self._next(streams, rows, columns, np.arange(len(seeds)))
+        unfit = np.flatnonzero(fitness.unfit(name, found)) if self.fit else np.arange(0)
+        for _ in range(1, CANDIDATES):
+            if not unfit.size:
+                break
+            again = self._next(streams, rows, columns, unfit)
+            still = fitness.unfit(name, again)
+            found[..., unfit[~still]] = again[..., ~still]
+            unfit = unfit[still]
+        return found
+
+    def _next(self, streams: draws.Streams, rows: int, columns: int, of: Places) -> Floats:
         parts = KINDS[self.of]
         low, high = self.bounds(rows, columns)
-        drawn = [draws.integers(seed, name, low * parts, high * parts, count * rows * columns) for seed in seeds]
-        each = np.array(drawn, dtype=np.float64).reshape(len(seeds), count, rows, columns).transpose(2, 3, 1, 0)
-        return np.ascontiguousarray(each) / parts
+        numbers = streams.below((high - low) * parts + 1, rows * columns, of).astype(np.float64)
+        return ((numbers + low * parts) / parts).reshape(rows, columns, -1)
 
     def matrix(self, name: str, rows: int, columns: int) -> Matrix:
-        each = self.candidates([self.seed], name, rows, columns, CANDIDATES if self.fit else 1)[..., 0]
-        figures = each[..., np.argmin(unfit(name, each))] if self.fit else each[..., 0]
-        return replace(as_written(figures), drawn=name)
+        return replace(as_written(self.drawn(draws.encoded([self.seed]), name, rows, columns)[..., 0]), drawn=name)
 
 
 Form: TypeAlias = Identity | Random

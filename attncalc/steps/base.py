@@ -176,8 +176,10 @@ class Step:
 
     @cached_property
     def _fitting(self) -> Flags:
-        noise = NOISE if self.own_decimals is None else 0.0  # decimals are rid of it
-        return fits(self.unrounded, self.places, noise)
+        own = self.own_decimals
+        if own is not None and own <= self.places:
+            return np.ones(self.shape, dtype=bool)
+        return fits(self.unrounded, self.places, NOISE if own is None else 0.0)  # decimals are rid of it
 
     @property
     def unrounded(self) -> Floats:
@@ -194,7 +196,7 @@ class Step:
         decimals = self.own_decimals
         return values if decimals is None else snapped(values, decimals)
 
-    @property
+    @cached_property
     def own_decimals(self) -> int | None:
         """How many decimals the law gives, before rounding."""
         return self.decimals_from([operand.decimals for operand in self.operands])

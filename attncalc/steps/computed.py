@@ -35,6 +35,8 @@ class _Computed(Step):
             return np.asarray(work(self._law(), self._slots(operands)))
 
     def exact_from(self, operands: Sequence[Floats], exact: Sequence[Flags]) -> Flags:
+        if self._gives_decimals and all(flags.all() for flags in exact):
+            return np.ones(self.shape, dtype=bool)
         with np.errstate(all="ignore"):
             return np.asarray(expr.exactness(self._law(), self._slots(operands), self._slots(exact)))
 
@@ -52,9 +54,18 @@ class _Computed(Step):
         return np.array(np.broadcast_to(flags, self.shape))
 
     def decimals_from(self, operands: Sequence[int | None]) -> int | None:
-        shapes = [operand.shape for operand in self.operands]
-        decimals = [np.broadcast_to(np.array(d, dtype=object), s) for d, s in zip(operands, shapes, strict=True)]
-        return expr.decimals(self._law(), [slot.flat[0] for slot in self._slots(decimals)])
+        return expr.decimals(self._law(), [operands[k] for k in self._operand_of_slot])
+
+    @cached_property
+    def _gives_decimals(self) -> bool:
+        """Whether figures of decimals are decimals: sums and products are."""
+        return self.decimals_from([0] * len(self.operands)) is not None
+
+    @cached_property
+    def _operand_of_slot(self) -> list[int]:
+        """Which operand's figures stand in each slot of the law."""
+        places = [np.broadcast_to(k, operand.shape) for k, operand in enumerate(self.operands)]
+        return [int(slot.flat[0]) for slot in self._slots(places)]
 
     @cached_property
     def _cells(self) -> list[Numbers]:

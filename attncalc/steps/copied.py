@@ -47,7 +47,7 @@ class Given(Step):
     def reached(self, operands: Sequence[Flags]) -> Flags:
         return np.zeros(self.shape, dtype=bool)
 
-    @property
+    @cached_property
     def own_decimals(self) -> int | None:
         return self.matrix.decimals
 

@@ -41,7 +41,7 @@ class Wording:
 
     def place(self, group: str) -> int:
         """Where the file has the first key of this group: what has no order of its own is said in that of the file."""
-        return next(k for k, key in enumerate(self._templates) if key.startswith(f"{group}."))
+        return _place(self.lang, group)
 
     def joined(self, sentences: list[Prose], key: str = "list.comma") -> Prose:
         """The sentences as one, with the joint of this key between them."""
@@ -57,6 +57,11 @@ class Wording:
             return self.joined(sentences)
         joint = "list.and_formula" if isinstance(sentences[-1].parts[0], Math) else "list.and"
         return self.joined([self.joined(sentences[:-1], "list.names"), sentences[-1]], joint)
+
+
+@cache
+def _place(lang: str, group: str) -> int:
+    return next(k for k, key in enumerate(_templates(lang)) if key.startswith(f"{group}."))
 
 
 @lru_cache(maxsize=1024)
