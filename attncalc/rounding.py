@@ -260,12 +260,13 @@ def digits(values: Floats, places: int) -> Texts:
         return texts
     with np.errstate(over="ignore"):
         units = np.rint(values * _units(places))
-    least, most = units.min(initial=0.0), units.max(initial=0.0)
-    if most - least < values.size:  # as in a large matrix: a figure is there many times, and is written once
-        once = _written(np.arange(least, most + 1) / _units(places), places)
+        least = units.min(initial=0.0)
+        spread = units.max(initial=0.0) - least
+    if spread < values.size:  # as in a large matrix: a figure is there many times, and is written once
+        once = _written((least + np.arange(spread + 1)) / _units(places), places)
         return np.asarray(once[(units - least).astype(np.intp)])
     texts = _written(values.ravel(), places).reshape(values.shape)
-    if most - least > 2.0**53:  # more digits than float64 holds: those of its shortest decimal
+    if spread > 2.0**53:  # more digits than float64 holds: those of its shortest decimal
         for place in zip(*np.nonzero(np.abs(units) > 2.0**53), strict=True):
             texts[place] = f"{Decimal(repr(float(values[place]))):.{places}f}"
     return texts
@@ -273,7 +274,7 @@ def digits(values: Floats, places: int) -> Texts:
 
 def _written(values: Floats, places: int) -> Texts:
     template = "\n".join([f"%.{places}f"] * values.size)
-    return np.array((template % tuple(values.tolist())).split("\n"), dtype=object)
+    return np.array((template % tuple(values.tolist())).split("\n")[: values.size], dtype=object)
 
 
 def as_text(values: Floats, places: int, *, bare: bool = True) -> Texts:

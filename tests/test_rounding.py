@@ -459,6 +459,23 @@ def test_many_figures_are_written_as_each_is(places: int, spread: float) -> None
     assert rounding.digits(values, places).tolist() == alone
 
 
+LARGEST = 1.7976931348623157e308
+
+
+@pytest.mark.parametrize("places", [0, 3, 12, 308])
+@pytest.mark.parametrize("values", [
+    [[1e308, -1.5e308]], [[LARGEST, -LARGEST, 5e-324]], [[math.inf, -math.inf], [math.nan, -0.0]],
+    [[-1e308] * 5], [[2.0**53, 0.5], [-(2.0**53) - 2, 1e16]], [[]], [[], []],
+])  # fmt: skip
+@pytest.mark.filterwarnings("error")
+def test_the_largest_figures_and_none_at_all_are_written_as_each_is(values: list[list[float]], places: int) -> None:
+    figures = rounding.rounded(np.array(values), places)
+    alone = [[rounding.digits(np.array([[value]]), places)[0, 0] for value in row] for row in figures.tolist()]
+    found = rounding.digits(figures, places)
+    assert found.tolist() == alone and found.shape == figures.shape
+    assert not [text for text in found.flat if text.startswith("-") and not text.strip("-0.")]
+
+
 # --- what other modules ask -------------------------------------------------------------------------------------------
 
 
