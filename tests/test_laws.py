@@ -23,9 +23,10 @@ from test_oracle import ARTICLE_1
 
 from attncalc import rounding
 from attncalc.errors import ProblemError
+from attncalc.expr import name
 from attncalc.mechanisms import solve
 from attncalc.problem import parse
-from attncalc.steps import Arrange, Given, Pair
+from attncalc.steps import Arrange, Given, Matrix, Pair, Reduce
 
 FOLDER = Path(__file__).resolve().parent.parent / "problems"
 FILES = sorted((Path(__file__).resolve().parent.parent / "problems").glob("*.yaml"))
@@ -251,3 +252,30 @@ def test_the_laws_can_be_broken():
     for check in (check_workings, check_recomputed):
         with pytest.raises(AssertionError, match=r"scaled|exp"):
             check(solution, rule)
+
+
+@pytest.mark.parametrize("largest", [1.0, 1e308])
+@pytest.mark.filterwarnings("error")
+def test_a_long_sum_is_the_same_however_its_figures_lie_and_silent_where_they_are_too_large(largest):
+    """One machine adds what lies side by side in another order than what lies apart: the order is fixed."""
+    figures = np.random.default_rng(0).uniform(size=(1100, 1000)) * largest
+    step = Reduce(id="E", symbol=name("E"), fold="sum", operands=(of(figures),))
+    found = step.recomputed([figures])
+    assert np.array_equal(found, step.recomputed([np.asfortranarray(figures)]))
+    assert found[:, 0].tolist() == pytest.approx([sum(row) for row in figures.tolist()], rel=1e-12)
+
+
+def test_draws_that_are_summed_together_are_summed_as_each_is():
+    """A sum by hand goes from left to right, however many of them are worked at a time."""
+    draws = np.random.default_rng(0).normal(size=(200, 60, 90))
+    step = Reduce(id="E", symbol=name("E"), fold="sum", operands=(of(draws[0]),))
+    together = step.recomputed([np.moveaxis(draws, 0, -1)])
+    assert draws.size > 2**20 and all(
+        np.array_equal(together[..., k], step.recomputed([figures])) for k, figures in enumerate(draws)
+    )
+
+
+def of(figures):
+    step = Given(id="S", symbol=name("S"), matrix=Matrix(figures, None))
+    step.values = figures
+    return step

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ from attncalc.intervals import largest_places
 from attncalc.rounding import Bounds, Flags, Floats, rounded_or_not
 from attncalc.steps.base import Figures, Numbers, Step, Work
 
-_BY_HAND = 2**20  # products; beyond it nobody follows a matrix product figure by figure, and BLAS may sum as it likes
+_BY_HAND = 2**20  # figures that are summed up; more are followed by nobody, and NumPy and BLAS may sum as they like
 
 
 @dataclass(eq=False, kw_only=True, repr=False)
@@ -164,15 +165,21 @@ class Reduce(_Computed):
             return [cells[k, None, :] for k in range(cells.shape[0])]
         return [cells[:, k, None] for k in range(cells.shape[1])]
 
+    @property
+    def _is_large_sum(self) -> bool:
+        return self.fold == "sum" and self.over == "row" and prod(self.operands[0].shape) > _BY_HAND
+
     def recomputed(self, operands: Sequence[Floats], work: Work = expr.evaluate) -> Floats:
-        if self.fold == "sum" and self.over == "row" and operands[0].size > _BY_HAND and work is expr.evaluate:
-            return np.asarray(operands[0].sum(axis=1, keepdims=True))
+        (figures,) = operands
+        if self._is_large_sum and figures.ndim == 2 and work is expr.evaluate:
+            with np.errstate(all="ignore"):
+                return np.ascontiguousarray(figures).sum(axis=1, keepdims=True)
         if self.over != "start":
             return super().recomputed(operands, work)
         first, *others = self._slots(operands)
         folded = [first]
-        for figures in others:
-            folded.append(np.asarray(work(FOLDS[self.fold].law(2), [folded[-1], figures])))
+        for each in others:
+            folded.append(np.asarray(work(FOLDS[self.fold].law(2), [folded[-1], each])))
         return np.concatenate(folded, axis=1)
 
     def exact_from(self, operands: Sequence[Floats], exact: Sequence[Flags]) -> Flags:
@@ -244,11 +251,12 @@ class Contract(_Computed):
     @property
     def _is_large(self) -> bool:
         a, b = self.operands
-        return a.values.size * b.shape[1] > _BY_HAND
+        return prod(a.shape) * b.shape[1] > _BY_HAND
 
     def recomputed(self, operands: Sequence[Floats], work: Work = expr.evaluate) -> Floats:
         if self._is_large and operands[0].ndim == operands[1].ndim == 2:
-            return operands[0] @ operands[1]
+            with np.errstate(all="ignore"):
+                return operands[0] @ operands[1]
         return super().recomputed(operands, work)
 
     def exact_from(self, operands: Sequence[Floats], exact: Sequence[Flags]) -> Flags:
