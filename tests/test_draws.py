@@ -50,6 +50,15 @@ def test_the_stream_written_out_here_is_that_of_the_reference_implementation() -
     assert [next(stream) for _ in range(3)] == [0x86B1DA1D72062B68, 0x1304AA46C9853D39, 0xA3670E9E0DD50358]
 
 
+@given(st.integers(0, MASK_128), st.integers(0, MASK_128))
+def test_it_is_that_of_numpy(state: int, increment: int) -> None:
+    generator = np.random.PCG64()
+    said = {"state": state, "inc": increment | 1}
+    generator.state = {"bit_generator": "PCG64", "state": said, "has_uint32": 0, "uinteger": 0}
+    stream = pcg64(state, increment | 1)
+    assert [next(stream) for _ in range(20)] == generator.random_raw(20).tolist()
+
+
 @given(st.text(max_size=8), st.text(max_size=8), st.integers(-50, 50), st.integers(0, 60), st.integers(0, 40))
 def test_draws_are_those_of_the_recurrence(seed: str, name: str, low: int, width: int, count: int) -> None:
     assert integers(seed, name, low, low + width, count) == expected(seed, name, low, low + width, count)

@@ -866,3 +866,8 @@ def test_decimal_points_stand_below_one_another(cells: list[str], label: str) ->
     lines = grid_box(Grid(column, columns=(label,) if label else None)).lines[-len(cells) :]
     points = [line.index(cell) + len(cell.partition(".")[0]) for line, cell in zip(lines, cells, strict=True)]
     assert len({*points}) == 1 and len({*map(display_width, lines)}) == 1
+
+
+def test_a_box_that_stands_twice_is_padded_where_another_follows():
+    twice = boxes.Box(("a", "bcd"), 0, 3)
+    assert boxes.joined([twice, boxes.Box.of("|"), twice]).lines == ("a  |a", "bcd bcd")

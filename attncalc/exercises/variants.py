@@ -196,7 +196,7 @@ class _Ahead:
     def _judge_more(self, k: int) -> None:
         """More draws for the id at place k, and for some after it that none was found for yet."""
         together = self.source.at_once // _EACH
-        later = (id for id in islice(self.ids, k + 1, k + 2 * together) if id not in self._found)
+        later = (id for id in self.ids[k + 1 : k + 2 * together] if id not in self._found)
         hungry = [self.ids[k], *islice(later, together - 1)]
         each = max(_EACH, _FEWEST // len(hungry))
         seeds = []

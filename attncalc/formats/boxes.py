@@ -45,10 +45,10 @@ def joined(boxes: Iterable[Box], gap: int = 0) -> Box:
     above = max((box.middle for box in boxes), default=0)
     below = max((len(box.lines) - box.middle for box in boxes), default=1)
     columns = []
-    for box in boxes:
+    for k, box in enumerate(boxes, start=1):
         empty, over = [" " * box.width], above - box.middle
         under = above + below - over - len(box.lines)
-        own = box.lines if box is boxes[-1] else [padded(line, box.width) for line in box.lines]
+        own = box.lines if k == len(boxes) else [padded(line, box.width) for line in box.lines]
         columns.append([*empty * over, *own, *empty * under])
     lines = map((" " * gap).join, zip(*columns, strict=True)) if columns else [""]
     return Box(tuple(lines), above, sum(box.width for box in boxes) + gap * max(0, len(boxes) - 1))
