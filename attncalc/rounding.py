@@ -9,7 +9,7 @@ computed tie.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from decimal import ROUND_FLOOR, Decimal, localcontext
+from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, ROUND_FLOOR, Context, Decimal, localcontext
 from fractions import Fraction
 from math import ulp
 from types import MappingProxyType
@@ -29,6 +29,7 @@ _CLEAR = 1e12  # units, up to which float64 tells what is no tie by _NEAR
 _NEAR = 0.01  # of a unit: further off there is no tie, however long the figure
 _AT_ONCE = 2**14  # figures: what is made of them on the way to their digits stays near the processor
 MINUS_INFINITY = "-∞"
+EXACTLY = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)  # for sums and products, with all their digits
 _WHOLE = 22  # decimals, up to which float64 holds 10^decimals as it is
 _LEAST = 308  # decimals, of which float64 has no smaller unit: what it says of 1e-320 is noise
 _MOST_DECIMALS = 12  # of a product of carried figures; more are not written out
@@ -67,24 +68,19 @@ class Bounds(NamedTuple):
     high: Any
 
 
-class Rounded(Protocol):
-    """What `printed` needs of a step, or of rows of it: n × m figures, and what is known of each."""
+class Figures(Protocol):
+    """What `printed` and `shown` need of a step: n × m figures, and what is known of each."""
 
     @property
     def values(self) -> Floats: ...
     @property
     def written(self) -> Texts | None: ...  # as the problem writes them; None for computed ones, or for all
     @property
+    def exact(self) -> Flags: ...
+    @property
     def places(self) -> int: ...
     @property
     def rows_sum_to_one(self) -> bool: ...
-
-
-class Figures(Rounded, Protocol):
-    """What `shown` needs as well."""
-
-    @property
-    def exact(self) -> Flags: ...
 
 
 def _units(places: int) -> float:
@@ -217,14 +213,15 @@ def constant_bounds(value: float, places: int) -> Bounds:
     return Bounds(float(low), value, float(high))
 
 
-def printed(figures: Rounded, rule: Rule) -> Floats:
-    """The figures as they are printed, as float64: given ones as they are, the rest rounded to their decimals."""
-    if figures.rows_sum_to_one and figures.written is None and rule.weights == "sum-to-one":
-        return apportioned(figures.values, figures.places, rule.ties)
-    if figures.written is not None and _is_text(figures.written).all():
-        return figures.values
-    values = rounded(figures.values, figures.places, rule.ties)
-    return values if figures.written is None else np.where(_is_text(figures.written), figures.values, values)
+def printed(figures: Figures, rule: Rule, rows: slice = slice(None)) -> Floats:
+    """The figures as they are printed, all or those of some rows, as float64: given ones as they are, the rest rounded
+    to their decimals."""
+    values = figures.values[rows]
+    if figures.written is None:
+        adjusts = figures.rows_sum_to_one and rule.weights == "sum-to-one"
+        return (apportioned if adjusts else rounded)(values, figures.places, rule.ties)
+    given = _is_text(figures.written[rows])
+    return values if given.all() else np.where(given, values, rounded(values, figures.places, rule.ties))
 
 
 def shown(figures: Figures, rule: Rule) -> Texts:
@@ -331,11 +328,13 @@ def percent(text: str) -> str:
 
 def total(texts: Iterable[str]) -> str:
     """What figures add up to as they are shown, with the most decimals that one of them has."""
-    return _plain(sum(map(Decimal, texts), Decimal(0)))
+    with localcontext(EXACTLY):
+        return _plain(sum(map(Decimal, texts), Decimal(0)))
 
 
 def decimals(texts: Texts) -> NDArray[Any]:
-    """What figures are exactly as they are shown: of dtype object, holding Decimal."""
+    """What figures are exactly as they are shown: of dtype object, holding Decimal; for sums and products of them in
+    the context EXACTLY."""
     flat = texts.ravel().tolist()
     known = {text: Decimal(text) for text in set(flat)}  # in a large matrix nearly all are there several times
     return np.array([known[text] for text in flat], dtype=object).reshape(texts.shape)

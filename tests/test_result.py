@@ -6,12 +6,10 @@ import numpy as np
 import pytest
 
 from attncalc import formats
-from attncalc.layout import lay_out
-from attncalc.layout import page as pages
+from attncalc.layout import figures, lay_out
 from attncalc.mechanisms import solve
 from attncalc.problem import load
 from attncalc.steps import Matrix, OneOfTwo
-from attncalc.wording import Wording
 
 PROBLEMS = Path(__file__).resolve().parent.parent / "problems"
 
@@ -47,11 +45,10 @@ def test_figures_go_once_they_are_used():
 
 @pytest.mark.parametrize("path", sorted(PROBLEMS.glob("*.yaml")), ids=lambda path: path.stem)
 def test_the_last_row_of_a_large_product_says_what_all_of_them_do(path, monkeypatch):
-    monkeypatch.setattr(pages, "HUGE", 0)
+    monkeypatch.setattr(figures, "LARGE", 0)
     read = load(path)
-    page = pages.Page(solve(read), read.show, Wording("en"))
-    for step in page.solution.steps.values():
-        assert page.sign(step) == ("=" if page.figures(step).true.all() else "≈"), step.id
+    for step, found in figures.Printed(solve(read), read.show.rule).items():
+        assert found.hold() == found.true.all(), step.id
 
 
 def test_a_mask_holds_its_flags_alone():

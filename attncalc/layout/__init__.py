@@ -9,10 +9,11 @@ from attncalc.blocks import Block, Document, Prose, Section
 from attncalc.layout import generation
 from attncalc.layout.closing import against_exact, formulas
 from attncalc.layout.conventions import conventions
+from attncalc.layout.figures import Printed
 from attncalc.layout.kinds import given, lay_step
 from attncalc.layout.lines import lay_lines
 from attncalc.layout.looks import look
-from attncalc.layout.page import Figures, Page
+from attncalc.layout.page import Page
 from attncalc.layout.remarks import REMARKS
 from attncalc.layout.rows import lay_rows
 from attncalc.show import Show
@@ -25,7 +26,7 @@ __all__ = ["lay_out", "section_title"]
 
 def lay_out(
     solution: Solution, show: Show, lang: str, *, title: str | None = None, kind: str, only: Sequence[Step] = (),
-    on_section: Callable[[str], object] | None = None, figures: dict[Step, Figures] | None = None,
+    on_section: Callable[[str], object] | None = None, figures: Printed | None = None,
 ) -> Document:  # fmt: skip
     """The page of a solution of some kind of problem; of `only` some of its steps, if any are named.
 

@@ -36,9 +36,10 @@ from attncalc.exercises.blanks import Hidden
 from attncalc.layout import lay_out, section_title
 from attncalc.layout.closing import formulas
 from attncalc.layout.conventions import conventions
+from attncalc.layout.figures import Printed
 from attncalc.layout.kinds import arranged, given
 from attncalc.layout.lines import lay_lines
-from attncalc.layout.page import Figures, Page
+from attncalc.layout.page import Page
 from attncalc.marking.template import by_choice, known_axes
 from attncalc.rounding import Floats, Texts
 from attncalc.show import Show
@@ -134,22 +135,20 @@ def _title(say: Wording, exercise: Exercise) -> Prose:
 def _question(exercise: Exercise, lang: str) -> Question:
     say = Wording(lang)
     title = _title(say, exercise)
-    figures: dict[Step, Figures] = {}  # as the question shows them and its answer
+    figures = Printed(exercise.solution, exercise.show.rule)  # as the question shows them and its answer
     answer = lay_out(
         exercise.solution, exercise.show, lang, title=exercise.title, kind=exercise.kind, figures=figures
     )  # fmt: skip
     marks = rounding.fraction(exercise.worth) if exercise.worth is not None else ""
     question = _Question(exercise, say, figures)
     answers, asked = tuple(question.answers()), tuple(map(question.asked, question.steps))
-    blocks = tuple(question.blocks())
-    figures.clear()  # they hold their page, which holds them: they go with their sheet, and wait for no collector
-    return Question(title, blocks, (*answers, *answer.blocks), marks, asked)
+    return Question(title, tuple(question.blocks()), (*answers, *answer.blocks), marks, asked)
 
 
 class _Question:
     """The blocks of one problem's question."""
 
-    def __init__(self, exercise: Exercise, say: Wording, figures: dict[Step, Figures]) -> None:
+    def __init__(self, exercise: Exercise, say: Wording, figures: Printed) -> None:
         self.exercise, self.say, self.hidden = exercise, say, exercise.hidden
         show = exercise.show._replace(detail="matrices")
         self.page = _Page(exercise.solution, show, say, exercise.hidden, figures)
@@ -284,7 +283,7 @@ class _Page(Page):
     """A page that does not tell what is asked for."""
 
     def __init__(
-        self, solution: Solution, show: Show, say: Wording, hidden: Hidden, figures: dict[Step, Figures]
+        self, solution: Solution, show: Show, say: Wording, hidden: Hidden, figures: Printed
     ) -> None:
         super().__init__(solution, show, say, figures=figures)
         self.hidden = hidden

@@ -1,106 +1,38 @@
-"""What every part of the layout needs of one solution: its figures as text, its signs, its labels."""
+"""What every part of the layout needs of one solution: its figures in formulas, with their signs, and its labels."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from fractions import Fraction
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, lru_cache
-from math import log10, prod
-from typing import NamedTuple
+from math import prod
 
 import numpy as np
 
-from attncalc import expr, rounding
 from attncalc.blocks import Formula, Grid, Math, Prose, Token, compose, figure, of_figures
 from attncalc.expr import Expr, slot, small
-from attncalc.rounding import Flags, Floats, Texts
+from attncalc.layout.figures import Figures, Printed
+from attncalc.rounding import Flags, Texts
 from attncalc.show import Show
 from attncalc.solution import Solution
-from attncalc.steps import Axis, Contract, Step
+from attncalc.steps import Axis, Step
 from attncalc.wording import Wording
 
 BIG = 2_000  # figures that are worked out; a solution of more is shown as matrices unless asked for in full
 HUGE = 100_000  # and one of more as its result
-CLOSE = 1e-9  # of figures of 1 or more: what float64 may add to figures that are equal
-
-
-class Figures:
-    """A step's figures as they are printed: text, and the same as float64; where `true`, "=" may be written. Each is
-    made when it is asked for: of what a large result is worked from, no text is shown."""
-
-    def __init__(self, page: Page, step: Step) -> None:
-        self._page, self._step = page, step
-
-    @cached_property
-    def texts(self) -> Texts:
-        return rounding.shown(self._step, self._page.rule)
-
-    @cached_property
-    def values(self) -> Floats:
-        return rounding.printed(self._step, self._page.rule)
-
-    @cached_property
-    def unrounded(self) -> Floats:
-        """What they were before a carried solution rounded them."""
-        return self._step.unrounded
-
-    @cached_property
-    def off(self) -> Floats:
-        """How far what the texts of the operands give is off, without rounding."""
-        with np.errstate(invalid="ignore"):  # -∞ less -∞
-            given = self._step.recomputed([self._page.figures(operand).values for operand in self._step.operands])
-            return np.where(given == self.values, 0.0, np.abs(given - self.values))
-
-    @cached_property
-    def near(self) -> Flags:
-        """Where that may be nothing, as far as float64 can tell."""
-        return self._page.near(self._step)
-
-    @cached_property
-    def true(self) -> Flags:
-        return self._page.true(self._step)
-
-    @cached_property
-    def used(self) -> Texts:
-        """The texts of the operands, one after the other, row by row."""
-        return np.concatenate([self._page.figures(operand).texts.ravel() for operand in self._step.operands])
-
-    @cached_property
-    def decimals(self) -> int:
-        """The most that one of them has: all of its step, where one is no exact figure."""
-        step = self._step
-        return step.places if step.written is None and not step.is_exact else rounding.decimals_of(self.texts)
-
-
-class LastRow(NamedTuple):
-    """That of a step, 1 × m, as `rounding.printed` takes it."""
-
-    values: Floats
-    written: None
-    places: int
-    rows_sum_to_one: bool
-
-
-class Terms(NamedTuple):
-    """The products of which each cell of a matrix product is the sum."""
-
-    texts: Texts  # n × m × k
-    exact: Flags  # where they add up to what the printed figures give, n × m
-    whole: Flags  # and to the figure that is printed
 
 
 class Page:
-    """One solution as it is to be shown, in one language; `figures` are those that another page of it has made."""
+    """One solution as it is to be shown, in one language; `figures` are those of its steps, where another page of it
+    shows them as well."""
 
     def __init__(
         self, solution: Solution, show: Show, say: Wording, on_section: Callable[[str], object] | None = None,
-        figures: dict[Step, Figures] | None = None,
+        figures: Printed | None = None,
     ) -> None:  # fmt: skip
         self.solution, self.show, self.say, self.on_section = solution, show, say, on_section
         self.rule = show.rule
-        self._figures: dict[Step, Figures] = {} if figures is None else figures
-        self._terms: dict[Step, Terms] = {}
+        self._figures = Printed(solution, self.rule) if figures is None else figures
         self._labels: dict[Axis, tuple[str, ...]] = {}
         self._names: dict[tuple[Axis | None, int, str], Prose] = {}
         self._repeated: dict[Axis, Counter[str]] = {}
@@ -120,41 +52,7 @@ class Page:
     # Figures as formulas
 
     def figures(self, step: Step) -> Figures:
-        found = self._figures.get(step)
-        if found is None:
-            found = self._figures[step] = Figures(self, step)
-        return found
-
-    def near(self, step: Step) -> Flags:
-        """Where the printed operands may give the printed figure as it stands."""
-        if not step.operands:
-            return np.ones(step.shape, dtype=bool)
-        own, operands = self.figures(step), [self.figures(operand).values for operand in step.operands]
-        near = np.asarray(own.off <= CLOSE * np.maximum(1, np.abs(own.values)))
-        if not near.any():  # as nearly always in a large matrix
-            return near
-        # e^x and √2 are no decimals, however near: nothing printed is equal to them.
-        return near & step.exact_from(operands, [np.ones(each.shape, dtype=bool) for each in operands])
-
-    def true(self, step: Step) -> Flags:
-        """Where the printed operands give the printed figure as it stands, without rounding."""
-        own, operands = self.figures(step), [self.figures(operand) for operand in step.operands]
-        near, values = own.near.copy(), own.values
-        if not step.operands or not near.any():
-            return near
-        decimals = step.decimals_from([operand.decimals for operand in operands])
-        if decimals is not None:
-            places = max(decimals, own.decimals)
-            if places + _digits([values, *(operand.values for operand in operands)]) < 14:  # float64 tells them apart
-                return near & (own.off < 0.25 * 10.0**-places)
-        in_doubt = near & np.isfinite(values)
-        for i in np.nonzero(in_doubt.any(axis=1))[0].tolist():
-            workings = step.workings(i, own.used.__getitem__)
-            for j in np.nonzero(in_doubt[i])[0].tolist():
-                pattern, texts = workings[j]
-                if not any(text.endswith("∞") for text in texts):
-                    near[i, j] = expr.rational(pattern, [*map(Fraction, texts)]) == Fraction(own.texts[i, j])
-        return near
+        return self._figures[step]
 
     def cell(self, step: Step, i: int, j: int) -> Math:
         return figure(self.figures(step).texts[i, j])
@@ -186,44 +84,18 @@ class Page:
             for j, (working, result) in enumerate(zip(workings, results, strict=True)):
                 yield ["=", working, self.sign(step, i, j), result]
             return
-        terms, exactly, truly = (each[i].tolist() for each in self.terms(step))
+        terms, exactly, truly = (each[i].tolist() for each in self.figures(step).terms)
         for working, added, first, second, result in zip(workings, terms, exactly, truly, results, strict=True):
             yield ["=", working, sign(first), of_figures("plus", added), sign(second), result]
-
-    def terms(self, step: Step) -> Terms:
-        """The products of which each cell of a matrix product is the sum."""
-        if step not in self._terms:
-            a, b = step.operands
-            values = a.values[:, None, :] * b.values.T[None, :, :]
-            nothing = [(x.values == 0) & x.exact for x in (a, b)]
-            exact = (a.exact[:, None, :] & b.exact.T[None]) | nothing[0][:, None, :] | nothing[1].T[None]
-            texts = rounding.terms(values, exact, step.places, self.rule)
-            sums = rounding.decimals(texts).sum(axis=2)
-            a_, b_, own = (rounding.decimals(self.figures(each).texts) for each in (a, b, step))
-            self._terms[step] = Terms(texts, sums == a_ @ b_, sums == own)
-        return self._terms[step]
 
     def has_real_products(self, step: Step) -> bool:
         """Whether one of the products of a matrix product is worth writing down: not by 0 or ±1."""
         a, b = (~np.isin(np.abs(self.figures(operand).values), (0, 1)) for operand in step.operands)
         return bool((a.any(axis=0) & b.any(axis=1)).any())
 
-    def sign(self, step: Step, i: int | slice = slice(None), j: int | slice = slice(None)) -> str:
-        """"=" where the printed line is true of the printed figures, else "≈"."""
-        figures = self.figures(step)
-        if i == slice(None) and (self._is_rounded_below(step) or not figures.near.all()):
-            return sign(False)
-        return sign(bool(np.all(figures.true[i, j])))
-
-    def _is_rounded_below(self, step: Step) -> bool:
-        """Whether printed figures do not give the last row of a product of matrices as it is printed: of a large one,
-        where it takes long to look at every row, that row nearly always says it."""
-        if not isinstance(step, Contract) or (a := step.operands[0]).values.size <= HUGE or a.written is not None:
-            return False
-        row = LastRow(a.values[-1:], None, a.places, a.rows_sum_to_one)
-        given = step.recomputed([rounding.printed(row, self.rule), self.figures(step.operands[1]).values])
-        values = self.figures(step).values[-1:]
-        return bool(np.any(np.abs(given - values) > CLOSE * np.maximum(1, np.abs(values))))
+    def sign(self, step: Step, i: int | None = None, j: int | None = None) -> str:
+        """"=" where the printed line is true of the printed figures, else "≈": of cell i, j, row i or the matrix."""
+        return sign(self.figures(step).hold(i, j))
 
     def grid(self, step: Step, *, labelled: bool = False) -> Math:
         """The matrix, written out."""
@@ -323,9 +195,3 @@ def is_self_attention(step: Step) -> bool:
 def nothing_there(step: Step, i: int) -> Flags:
     """Which figures of row i are an exact 0: of weights, what may not be seen."""
     return np.asarray((step.values[i] == 0) & step.exact[i])
-
-
-def _digits(arrays: Iterable[Floats]) -> float:
-    """How many digits before the point the figures of a working may have, in all."""
-    sizes = (np.max(np.abs(array), where=np.isfinite(array), initial=1.0) for array in arrays)
-    return sum(map(log10, sizes)) + 1

@@ -50,7 +50,7 @@ def _vectors(page: Page, step: Step, i: int) -> list[Block]:
         compose("chain", "=", _scaled_vectors(page, step, i)),
     ]
     if count > 1:
-        products = [vector(page.terms(step).texts[i, :, k].tolist()) for k in range(count)]
+        products = [vector(page.figures(step).terms.texts[i, :, k].tolist()) for k in range(count)]
         rows.append(compose("chain", _sign(chain[2] for chain in chains), compose("plus", *products)))
     rows.append(compose("chain", _sign(chain[-2] for chain in chains), page.row(step, i)))
     return [Formula(tuple(rows))]

@@ -173,7 +173,7 @@ class Reduce(_Computed):
         (figures,) = operands
         if self._is_large_sum and figures.ndim == 2 and work is expr.evaluate:
             with np.errstate(all="ignore"):
-                return np.ascontiguousarray(figures).sum(axis=1, keepdims=True)
+                return np.asarray(np.ascontiguousarray(figures).sum(axis=1, keepdims=True))
         if self.over != "start":
             return super().recomputed(operands, work)
         first, *others = self._slots(operands)

@@ -1,0 +1,78 @@
+"""Where "=" may stand: for whole matrices at once as for each figure by itself, by Fractions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from attncalc import expr
+from attncalc.layout.figures import Figures, Printed
+from attncalc.mechanisms import solve
+from attncalc.problem import load, parse
+from attncalc.steps import Arrange, Step
+
+PROBLEMS = sorted((Path(__file__).resolve().parent.parent / "problems").glob("*.yaml"))
+MOST = 200  # figures of a step that are looked at one by one
+
+
+def is_true(printed: Mapping[Step, Figures], step: Step, i: int, j: int) -> bool | None:
+    """Whether the texts of the operands give that of the cell; None where one is no number."""
+    pattern, cells = step.working(i, j)
+    texts = [str(printed[of].texts[row, column]) for of, row, column in cells]
+    own = str(printed[step].texts[i, j])
+    if any(text.strip("-") in ("∞", "?") for text in (own, *texts)):
+        return None
+    return expr.rational(pattern, [*map(Fraction, texts)]) == Fraction(own)
+
+
+@pytest.mark.parametrize("how", [{}, {"rounding": "carried"}, {"decimals": 1}], ids=str)
+@pytest.mark.parametrize("path", PROBLEMS, ids=lambda path: path.stem)
+def test_a_matrix_at_once_is_true_where_each_of_its_figures_is(path: Path, how: dict[str, str]) -> None:
+    read = load(path).with_show(**how)
+    printed = Printed(solve(read), read.show.rule)
+    for step in [step for step in printed if step.operands and np.prod(step.shape) <= MOST]:
+        if isinstance(step, Arrange) and step.choosers:
+            continue  # says as well what is chosen
+        alone = [[is_true(printed, step, i, j) for j in range(step.shape[1])] for i in range(step.shape[0])]
+        at_once = printed[step].true.tolist()
+        for row, own in zip(alone, at_once, strict=True):
+            assert own == [here if each is None else each for each, here in zip(row, own, strict=True)], step.id
+
+
+NUMBERS = st.sampled_from([
+    "0", "1", "-1", "0.5", "0.25", "0.1", "0.3", "-0.7", "3", "1e308", "-1e308", "1e-300", "0.0005", "12345678.5",
+    "1.000000000000000000000000000000000001",
+])  # fmt: skip
+
+
+def rows(n: int, m: int) -> st.SearchStrategy[list[list[str]]]:
+    return st.lists(st.lists(NUMBERS, min_size=m, max_size=m), min_size=n, max_size=n)
+
+
+def written(matrix: list[list[str]]) -> str:
+    return "[" + ", ".join(f"[{', '.join(row)}]" for row in matrix) + "]"
+
+
+@given(rows(2, 3), st.sampled_from(["exact", "carried"]), st.integers(0, 6))
+@example([["1e308", "0", "0"], ["1", "0", "0.5"]], "exact", 3)  # 1e308/2 + 1/2 is not 1e308/2
+@example([["1.000000000000000000000000000000000001", "1", "1"], ["1", "1", "1"]], "exact", 3)
+def test_a_sum_of_products_at_once_says_what_each_says_by_itself(V: list[list[str]], rounding: str, places: int) -> None:
+    text = f"A: [[0.5, 0.5], [1, 0], [0, 1]]\nV: {written(V)}\n"
+    read = parse(text.encode()).with_show(rounding=rounding, decimals=places)
+    solution = solve(read)
+    printed = Printed(solution, read.show.rule)
+    step = solution.result
+    assert [operand.id for operand in step.operands] == ["A", "V"]
+    (a, v), own = (printed[operand].texts for operand in step.operands), printed[step].texts
+    terms = printed[step].terms
+    for i, j in np.ndindex(step.shape):
+        added = sum(map(Fraction, terms.texts[i, j]))
+        assert terms.exact[i, j] == (added == sum(Fraction(x) * Fraction(y) for x, y in zip(a[i], v[:, j], strict=True)))
+        assert terms.whole[i, j] == (added == Fraction(own[i, j]))
+        assert printed[step].true[i, j] == is_true(printed, step, i, j)
