@@ -62,7 +62,7 @@ def written(matrix: list[list[str]]) -> str:
 @given(rows(2, 3), st.sampled_from(["exact", "carried"]), st.integers(0, 6))
 @example([["1e308", "0", "0"], ["1", "0", "0.5"]], "exact", 3)  # 1e308/2 + 1/2 is not 1e308/2
 @example([["1.000000000000000000000000000000000001", "1", "1"], ["1", "1", "1"]], "exact", 3)
-def test_a_sum_of_products_at_once_says_what_each_says_by_itself(V: list[list[str]], rounding: str, places: int) -> None:
+def test_a_sum_of_products_says_at_once_what_each_says_alone(V: list[list[str]], rounding: str, places: int) -> None:
     text = f"A: [[0.5, 0.5], [1, 0], [0, 1]]\nV: {written(V)}\n"
     read = parse(text.encode()).with_show(rounding=rounding, decimals=places)
     solution = solve(read)
@@ -73,6 +73,7 @@ def test_a_sum_of_products_at_once_says_what_each_says_by_itself(V: list[list[st
     terms = printed[step].terms
     for i, j in np.ndindex(step.shape):
         added = sum(map(Fraction, terms.texts[i, j]))
-        assert terms.exact[i, j] == (added == sum(Fraction(x) * Fraction(y) for x, y in zip(a[i], v[:, j], strict=True)))
+        exact = sum(Fraction(x) * Fraction(y) for x, y in zip(a[i], v[:, j], strict=True))
+        assert terms.exact[i, j] == (added == exact)
         assert terms.whole[i, j] == (added == Fraction(own[i, j]))
         assert printed[step].true[i, j] == is_true(printed, step, i, j)
