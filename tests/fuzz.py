@@ -39,7 +39,7 @@ from mutations import damaged, mutated  # noqa: E402
 
 from attncalc import load, mechanisms  # noqa: E402
 from attncalc.cli import main  # noqa: E402
-from attncalc.rounding import shown  # noqa: E402
+from attncalc.digits import shown  # noqa: E402
 
 SECONDS = 5
 MEMORY = 200 << 20  # bytes beyond what Python has at the start

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from attncalc import rounding
+from attncalc import digits
 from attncalc.mechanisms import solve
 from attncalc.problem import parse
 
@@ -13,7 +13,7 @@ def shown(text, id="result"):
     problem = parse(text.encode())
     solution = solve(problem)
     step = solution.result if id == "result" else solution.steps[id]
-    return rounding.shown(step, problem.show.rule).tolist()
+    return digits.shown(step, problem.show.rule).tolist()
 
 
 FEED_FORWARD = "kind: feed-forward\nx: [[1, -1]]\nW_1: [[1, 0, 1], [0, 1, -1]]\nW_2: [[1, 0], [0, 1], [0, 1]]\n"

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from typer.main import get_command
 
-from attncalc import parse, rounding, solve
+from attncalc import digits, parse, solve
 from attncalc.cli import main
 from attncalc.cli.app import COMMANDS, app
 from attncalc.layout import lay_out
@@ -194,8 +194,8 @@ def test_detail() -> None:
 
 
 def test_no_digits_are_made_of_what_a_large_result_is_worked_from(monkeypatch: pytest.MonkeyPatch) -> None:
-    made, shown = [], rounding.shown
-    monkeypatch.setattr(rounding, "shown", lambda step, rule: made.append(step.id) or shown(step, rule))
+    made, shown = [], digits.shown
+    monkeypatch.setattr(digits, "shown", lambda step, rule: made.append(step.id) or shown(step, rule))
     rows = np.random.default_rng(1).normal(size=(40, 4)).round(2).tolist()
     read = parse(json.dumps({"Q": rows, "K": rows, "V": rows, "mask": "causal"}).encode()).with_show(detail="result")
     lay_out(solve(read), read.show, "en", kind=read.kind)

@@ -10,13 +10,13 @@ from typing import NamedTuple
 import pytest
 
 from attncalc import formats
+from attncalc.digits import shown
 from attncalc.errors import ProblemError
 from attncalc.layout import lay_out
 from attncalc.marking import mark_answers
 from attncalc.marking.answers import read_answers
 from attncalc.mechanisms import solve
 from attncalc.problem import parse
-from attncalc.rounding import shown
 
 I2, I4 = "[[1, 0], [0, 1]]", "[[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]"
 W1, W2, W4 = (f"W_Q: {of}\nW_K: {of}\nW_V: {of}\n" for of in ("[[1]]", I2, I4))

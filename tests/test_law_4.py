@@ -1,4 +1,4 @@
-"""Law 4: every figure in every format is `rounding.shown` of the value, the same digits in all of them."""
+"""Law 4: every figure in every format is `digits.shown` of the value, the same digits in all of them."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from hypothesis import given
 from random_problems import cases
 
 from attncalc import formats, mechanisms, problem
+from attncalc.digits import shown
 from attncalc.layout import lay_out
-from attncalc.rounding import shown
 
 PROBLEMS = sorted((Path(__file__).resolve().parent.parent / "problems").glob("*.yaml"))
 Rows = Counter[tuple[str, ...]]

@@ -21,7 +21,7 @@ from random_problems import cases
 from random_transformers import KINDS, problems, text_of
 from test_oracle import ARTICLE_1
 
-from attncalc import rounding
+from attncalc import digits, rounding
 from attncalc.errors import ProblemError
 from attncalc.expr import name
 from attncalc.mechanisms import solve
@@ -41,7 +41,7 @@ def worked(text, **show):
 
 def shown_figures(solution, rule):
     """The texts of every step, by id: what each format must print."""
-    return {id: rounding.shown(step, rule) for id, step in solution.steps.items()}
+    return {id: digits.shown(step, rule) for id, step in solution.steps.items()}
 
 
 def as_float(text):

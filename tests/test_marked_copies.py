@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from random_problems import cases
 from random_transformers import problems, text_of
 
-from attncalc import mark, parse, rounding, solve
+from attncalc import digits, mark, parse, solve
 from attncalc.errors import ProblemError
 from attncalc.marking import Marking
 from attncalc.problem import Problem
@@ -58,7 +58,7 @@ def students(problem: Problem) -> list[dict[str, list[list[str]]]]:
             steps = solve(own).steps
         except ProblemError:  # carried, a figure may be rounded to 0 that has no logarithm
             continue
-        found.append({id: rounding.shown(step, own.show.rule).tolist() for id, step in steps.items()})
+        found.append({id: digits.shown(step, own.show.rule).tolist() for id, step in steps.items()})
     return found
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from problem_files import data_of, decimals_of
 from random_problems import cases
 
-from attncalc import rounding
+from attncalc import digits
 from attncalc.errors import ProblemError
 from attncalc.mechanisms import solve
 from attncalc.problem import parse
@@ -171,7 +171,7 @@ HOW = {"carried": CARRIED_FIGURES, "exact": EXACT_FIGURES}
 @pytest.mark.parametrize("id", sorted(ARTICLE_1_FIGURES))
 def test_article_1_digit_by_digit(id, how):
     problem = parse((ARTICLE_1 % how).encode())
-    texts = rounding.shown(solve(problem).steps[id], problem.show.rule).tolist()
+    texts = digits.shown(solve(problem).steps[id], problem.show.rule).tolist()
     assert texts == HOW[how].get(id, ARTICLE_1_FIGURES[id])
 
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 from students import Exercise, exercises
 
+from attncalc.digits import shown
 from attncalc.errors import AttncalcError
 from attncalc.marking import answers_of, mark_answers
-from attncalc.rounding import shown
 
 WAYS = [
     {"rounding": rounding, "ties": ties, "weights": weights, "numbers": numbers}

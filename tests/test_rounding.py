@@ -13,7 +13,7 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from attncalc import rounding
+from attncalc import digits, rounding
 from attncalc.rounding import Rule
 
 TIES = {"half-up": ROUND_HALF_UP, "half-even": ROUND_HALF_EVEN}
@@ -22,7 +22,7 @@ PLACES = range(7)
 
 @dataclass
 class Figures:
-    """As `rounding.shown` wants them: one row."""
+    """As `digits.shown` wants them: one row."""
 
     values: np.ndarray
     exact: np.ndarray
@@ -43,7 +43,7 @@ def given_figures(texts, places=3):
 
 
 def texts_of(figures, **rule):
-    return list(rounding.shown(figures, Rule(**rule))[0])
+    return list(digits.shown(figures, Rule(**rule))[0])
 
 
 def one_rounded(value, places, ties="half-up"):
@@ -164,8 +164,8 @@ def test_ties_of_as_many_digits_as_float64_keeps(places):
     ],
 )
 def test_ties_by_name(written, places, half_up, half_even):
-    assert rounding.one(float(written), places, Rule(ties="half-up")) == half_up
-    assert rounding.one(float(written), places, Rule(ties="half-even")) == half_even
+    assert digits.one(float(written), places, Rule(ties="half-up")) == half_up
+    assert digits.one(float(written), places, Rule(ties="half-even")) == half_even
 
 
 def computed_ties(draw, places, most_units):
@@ -224,7 +224,7 @@ def test_nor_in_figures_of_more_digits(places):
     ],
 )
 def test_computed_ties_by_name(value, places, text):
-    assert rounding.one(value, places, Rule()) == text
+    assert digits.one(value, places, Rule()) == text
 
 
 def test_what_is_near_a_tie_and_not_one():
@@ -277,27 +277,27 @@ def test_trimmed_and_fixed_say_the_same(values, places):
 
 def test_printed_is_what_the_text_says():
     figures = computed([0.2483, 0.2483, 0.5034, 1e7 / 3], exact=False)
-    printed = rounding.printed(figures, Rule())
+    printed = digits.printed(figures, Rule())
     assert [float(text) for text in texts_of(figures)] == printed[0].tolist()
     kept = given_figures(["0.12345"], 2)
-    assert rounding.printed(kept, Rule())[0, 0] == 0.12345
+    assert digits.printed(kept, Rule())[0, 0] == 0.12345
 
 
 def test_minus_infinity_stays():
     assert one_rounded(-math.inf, 3) == -math.inf
-    assert rounding.one(-math.inf, 3, Rule()) == "-∞"
+    assert digits.one(-math.inf, 3, Rule()) == "-∞"
     mixed = rounding.rounded(np.array([[-np.inf, 0.0005], [1e300, -np.inf]]), 3)
     assert mixed.tolist() == [[-math.inf, 0.001], [1e300, -math.inf]]
 
 
 def test_figures_of_more_digits_than_float64_holds():
-    assert rounding.one(1e300, 3, Rule()) == "1" + "0" * 300 + ".000"
-    assert rounding.one(-1e300, 0, Rule()) == "-1" + "0" * 300
-    assert rounding.one(1e-300, 3, Rule()) == "0.000"
-    assert rounding.one(5e-324, 6, Rule()) == "0.000000"
-    assert rounding.one(123456789012345.67, 6, Rule()) == "123456789012345.670000"
-    assert rounding.one(1234567890123456.5, 0, Rule()) == "1234567890123457"
-    assert rounding.one(0.1, 20, Rule()) == "0.10000000000000000000"
+    assert digits.one(1e300, 3, Rule()) == "1" + "0" * 300 + ".000"
+    assert digits.one(-1e300, 0, Rule()) == "-1" + "0" * 300
+    assert digits.one(1e-300, 3, Rule()) == "0.000"
+    assert digits.one(5e-324, 6, Rule()) == "0.000000"
+    assert digits.one(123456789012345.67, 6, Rule()) == "123456789012345.670000"
+    assert digits.one(1234567890123456.5, 0, Rule()) == "1234567890123457"
+    assert digits.one(0.1, 20, Rule()) == "0.10000000000000000000"
 
 
 # --- weights that add up to 1 -----------------------------------------------------------------------------------------
@@ -369,7 +369,7 @@ def test_no_other_row_of_tenths_is_nearer(counts):
 def test_rows_of_weights_by_name(row, places, texts):
     weights = computed(row, False, places, rows_sum_to_one=True)
     assert texts_of(weights, weights="sum-to-one") == texts
-    assert texts_of(weights, weights="plain") == [rounding.one(value, places, Rule()) for value in row]
+    assert texts_of(weights, weights="plain") == [digits.one(value, places, Rule()) for value in row]
 
 
 def test_each_row_of_weights_is_apportioned_by_itself():
@@ -425,9 +425,9 @@ def test_a_small_figure_is_not_taken_for_0():
 
 
 def test_a_constant_is_bare_where_it_can_be():
-    assert rounding.constant(2.0, 3, Rule()) == "2"
-    assert rounding.constant(math.sqrt(2), 3, Rule()) == "1.414"
-    assert rounding.constant(0.5, 3, Rule()) == "0.5"
+    assert digits.constant(2.0, 3, Rule()) == "2"
+    assert digits.constant(math.sqrt(2), 3, Rule()) == "1.414"
+    assert digits.constant(0.5, 3, Rule()) == "0.5"
 
 
 @pytest.mark.parametrize("ties", ["half-up", "half-even"])
@@ -455,8 +455,8 @@ def test_long_figures_are_rounded_as_by_decimals(places: int, ties: str) -> None
 def test_many_figures_are_written_as_each_is(places: int, spread: float) -> None:
     values = rounding.rounded(np.random.default_rng(places).normal(scale=spread, size=(40, 50)), places)
     values[::7, 3], values[5, ::9], values[1, 1] = -np.inf, np.inf, np.nan
-    alone = [[rounding.digits(np.array([[value]]), places)[0, 0] for value in row] for row in values.tolist()]
-    assert rounding.digits(values, places).tolist() == alone
+    alone = [[digits.in_full(np.array([[value]]), places)[0, 0] for value in row] for row in values.tolist()]
+    assert digits.in_full(values, places).tolist() == alone
 
 
 LARGEST = 1.7976931348623157e308
@@ -470,8 +470,8 @@ LARGEST = 1.7976931348623157e308
 @pytest.mark.filterwarnings("error")
 def test_the_largest_figures_and_none_at_all_are_written_as_each_is(values: list[list[float]], places: int) -> None:
     figures = rounding.rounded(np.array(values), places)
-    alone = [[rounding.digits(np.array([[value]]), places)[0, 0] for value in row] for row in figures.tolist()]
-    found = rounding.digits(figures, places)
+    alone = [[digits.in_full(np.array([[value]]), places)[0, 0] for value in row] for row in figures.tolist()]
+    found = digits.in_full(figures, places)
     assert found.tolist() == alone and found.shape == figures.shape
     assert not [text for text in found.flat if text.startswith("-") and not text.strip("-0.")]
 
@@ -481,7 +481,7 @@ def test_the_largest_figures_and_none_at_all_are_written_as_each_is(values: list
 
 @pytest.mark.parametrize("places", range(13))
 def test_half_a_unit(places: int) -> None:
-    text = rounding.half_unit(places)
+    text = digits.half_unit(places)
     assert 2 * Fraction(text) * 10**places == 1 and set(text) <= set("0.5")
 
 
@@ -489,19 +489,19 @@ def test_half_a_unit(places: int) -> None:
 @example(25, 1, 0)  # a tie: 2 is shown by one rule, 3 by the other
 @example(-25, 1, 0)
 @example(3, 0, 2)
-def test_the_figures_that_are_right_besides_the_one_that_is_shown(digits: int, decimals: int, places: int) -> None:
+def test_the_figures_that_are_right_besides_the_one_that_is_shown(units: int, decimals: int, places: int) -> None:
     """Those within half a unit: the other end of a tie, or the nearest, where another one is shown."""
-    exact, unit = Fraction(digits, 10**decimals), Fraction(1, 10**places)
+    exact, unit = Fraction(units, 10**decimals), Fraction(1, 10**places)
     below = exact // unit * unit
     near = {each for each in (below, below + unit) if abs(each - exact) * 2 <= unit}
-    value = float(Decimal(digits).scaleb(-decimals))
+    value = float(Decimal(units).scaleb(-decimals))
     for shown in (below, below + unit, below - unit):
-        text = rounding.as_text(np.array([float(shown)]), places, bare=False)[0]
-        assert {Fraction(each) for each in rounding.as_right(value, places, text)} == near - {shown}
+        text = digits.as_text(np.array([float(shown)]), places, bare=False)[0]
+        assert {Fraction(each) for each in digits.as_right(value, places, text)} == near - {shown}
 
 
 def test_nothing_is_right_besides_minus_infinity() -> None:
-    assert rounding.as_right(-math.inf, 3, "-∞") == ()
+    assert digits.as_right(-math.inf, 3, "-∞") == ()
 
 
 @given(st.integers(-(10**15) + 1, 10**15 - 1), st.integers(0, 12))

@@ -25,10 +25,10 @@ from students import (
 )
 
 from attncalc import parse, solve
+from attncalc.digits import shown
 from attncalc.marking import answers_of, mark_answers
 from attncalc.marking.verdicts import CORRECT, FOLLOWS, IMPRECISE, SLIP
 from attncalc.operations import FUNCTIONS, OPERATIONS
-from attncalc.rounding import shown
 from attncalc.steps import Arrange, Given
 
 SHIPPED = {each.name: each for each in shipped()}

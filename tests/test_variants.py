@@ -22,6 +22,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_draws import expected
 
+from attncalc.digits import shown
 from attncalc.errors import ProblemError, UsageError
 from attncalc.exercises import judging
 from attncalc.exercises import variants as drawing
@@ -34,7 +35,7 @@ from attncalc.problem.emit import text_of
 from attncalc.problem.fitness import has_equal_rows
 from attncalc.problem.nodes import MapNode, compose
 from attncalc.problem.source import Source
-from attncalc.rounding import Flags, shown
+from attncalc.rounding import Flags
 from attncalc.solution import Solution
 from attncalc.steps import Arrange, Given, Step
 

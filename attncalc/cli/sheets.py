@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from attncalc import formats, problem
 from attncalc.blocks import Question, Sheet
+from attncalc.digits import fraction
 from attncalc.errors import UsageError
 from attncalc.exercises.blanks import Asked, by_level, hidden, is_here, names, of_several
 from attncalc.exercises.students import safe
@@ -23,7 +24,7 @@ from attncalc.marking.methods import wrong_figures
 from attncalc.marking.students import Listed
 from attncalc.marking.template import blanks_of
 from attncalc.mechanisms import solve
-from attncalc.rounding import Flags, fraction
+from attncalc.rounding import Flags
 from attncalc.solution import Solution
 from attncalc.wording import Wording
 

@@ -6,12 +6,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from attncalc.blocks import Math
+from attncalc.digits import shown
 from attncalc.errors import UsageError
 from attncalc.expr import Expr
 from attncalc.formats.json_text import dumped
 from attncalc.formats.notation import line
 from attncalc.formats.text_math import TEXT
-from attncalc.rounding import Rule, shown
+from attncalc.rounding import Rule
 from attncalc.solution import Group, Solution
 from attncalc.steps import Axis, Step
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import zip_longest
 from typing import NamedTuple
 
-from attncalc import rounding
+from attncalc import digits
 from attncalc.blocks import Block, Document, Items, Prose, Section, Table, Token
 from attncalc.layout.report import SIGNS, Report, indexed, number, symbol_of
 from attncalc.marking import Figure, Marking
@@ -105,7 +105,7 @@ def _steps_of_class(say: Wording, groups: Sequence[Sequence[Graded]]) -> Table:
             if asked:
                 slipped = sum(bool((each == SLIP).any()) for each in verdicts)
                 right = sum(int(((each == CORRECT) | (each == FOLLOWS)).sum()) for each in verdicts)
-                share = rounding.fraction(Fraction(100 * right, asked), 0)
+                share = digits.fraction(Fraction(100 * right, asked), 0)
                 texts = str(asked), str(slipped), f"{share}%"
                 symbol = _numbered(of_one[0], symbol_of(of_one[0].report, id))
                 rows.append((symbol, *(Prose((text,)) for text in texts)))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 
 import numpy as np
 
-from attncalc import rounding
+from attncalc import digits, rounding
 from attncalc.blocks import Block, Items, Math, Prose, Section, Token, Work, compose, figure
 from attncalc.expr import Expr, in_symbols, name
 from attncalc.layout.page import Page
@@ -123,7 +123,7 @@ def _difference(page: Page, step: Step, exact: Step, called: Prose) -> Prose:
         "rounding.differs",
         symbol=called,
         cell=page.place(step.symbol, i, j),
-        difference=figure(rounding.one(float(off[i, j]), places, page.rule)),
-        there=figure(rounding.one(float(exact.values[i, j]), places, page.rule)),
+        difference=figure(digits.one(float(off[i, j]), places, page.rule)),
+        there=figure(digits.one(float(exact.values[i, j]), places, page.rule)),
         here=page.cell(step, i, j),
     )

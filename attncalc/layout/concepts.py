@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from attncalc import rounding
+from attncalc import digits
 from attncalc.blocks import Math, Prose, Question, Space, compose, figure
 from attncalc.exercises.concepts import chosen
 from attncalc.expr import Expr, exp, function, name, negated, number, product_of_slots, slot, sqrt, sum_of_products
@@ -136,14 +136,14 @@ def _loss(facts: Facts) -> Parts:
     words, rule = facts.vocabulary, facts.page.rule
     assert words
     logarithm = Math(function("ln", number(words)))
-    value = figure(rounding.one(math.log(words), rule.decimals, rule))
+    value = figure(digits.one(math.log(words), rule.decimals, rule))
     certain = compose("chain", Math(negated(function("ln", number(1)))), "=", figure("0"))
     loss = compose("chain", logarithm, "≈", value)
     return {"certain": certain, "words": words, "each": Math(number(1) / number(words)), "loss": loss}
 
 
 def _infinity(facts: Facts) -> Parts:
-    return {"hidden": _power(rounding.MINUS_INFINITY, "0"), "seen": _power("0", "1")}
+    return {"hidden": _power(digits.MINUS_INFINITY, "0"), "seen": _power("0", "1")}
 
 
 def _softmax(facts: Facts) -> Parts:

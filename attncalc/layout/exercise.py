@@ -9,7 +9,7 @@ from functools import partial
 
 import numpy as np
 
-from attncalc import rounding
+from attncalc import digits
 from attncalc.blocks import (
     Asked,
     Beside,
@@ -139,7 +139,7 @@ def _question(exercise: Exercise, lang: str) -> Question:
     answer = lay_out(
         exercise.solution, exercise.show, lang, title=exercise.title, kind=exercise.kind, figures=figures
     )  # fmt: skip
-    marks = rounding.fraction(exercise.worth) if exercise.worth is not None else ""
+    marks = digits.fraction(exercise.worth) if exercise.worth is not None else ""
     question = _Question(exercise, say, figures)
     answers, asked = tuple(question.answers()), tuple(map(question.asked, question.steps))
     return Question(title, tuple(question.blocks()), (*answers, *answer.blocks), marks, asked)
@@ -259,10 +259,10 @@ class _Question:
         exact = self.exercise.solution.exact
         twins = [step, *([exact.steps[step.id]] if exact and step.id in exact.steps else [])]
         values = [float(each.values[i, j]) for each in twins if each.shape == step.shape]
-        also = [figure for value in values for figure in rounding.as_right(value, step.places, text)]
+        also = [figure for value in values for figure in digits.as_right(value, step.places, text)]
         others = (each[i, j] for each in wrong.get(step.id, ()) if np.isfinite(each[i, j]))
-        known = tuple(rounding.one(float(each), step.places, self.page.rule) for each in others)
-        return Expected(text, rounding.half_unit(step.places), known, tuple(dict.fromkeys(also)))
+        known = tuple(digits.one(float(each), step.places, self.page.rule) for each in others)
+        return Expected(text, digits.half_unit(step.places), known, tuple(dict.fromkeys(also)))
 
     def labels(self, axis: Axis | None) -> tuple[str, ...] | None:
         return self.page.labels(axis) if axis in self.known else None

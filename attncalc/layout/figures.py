@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from attncalc import expr, rounding
+from attncalc import digits, expr
 from attncalc.rounding import Flags, Floats, Rule, Texts
 from attncalc.solution import Solution
 from attncalc.steps import Contract, Step
@@ -38,11 +38,11 @@ class Figures:
 
     @cached_property
     def texts(self) -> Texts:
-        return rounding.shown(self._step, self._rule)
+        return digits.shown(self._step, self._rule)
 
     @cached_property
     def values(self) -> Floats:
-        return rounding.printed(self._step, self._rule)
+        return digits.printed(self._step, self._rule)
 
     @cached_property
     def unrounded(self) -> Floats:
@@ -58,7 +58,7 @@ class Figures:
     def decimals(self) -> int:
         """The most that one of them has: all of its step, where one is no exact figure."""
         step = self._step
-        return step.places if step.written is None and not step.is_exact else rounding.decimals_of(self.texts)
+        return step.places if step.written is None and not step.is_exact else digits.decimals_of(self.texts)
 
     def hold(self, i: int | None = None, j: int | None = None) -> bool:
         """Whether the printed operands give, as it stands, the printed figure i, j; all of row i; all of the matrix."""
@@ -75,8 +75,8 @@ class Figures:
         decimals = step.decimals_from([operand.decimals for operand in self._operands])
         if decimals is not None:
             places = max(decimals, self.decimals)
-            digits = _digits([values, *(operand.values for operand in self._operands)])
-            if places + digits < 14:  # float64 tells them apart
+            before = _digits([values, *(operand.values for operand in self._operands)])
+            if places + before < 14:  # float64 tells them apart
                 return near & (self._off < 0.25 * 10.0**-places)
         in_doubt = near & np.isfinite(values)
         for i in np.nonzero(in_doubt.any(axis=1))[0].tolist():
@@ -111,7 +111,7 @@ class Figures:
         step = self._step
         if not isinstance(step, Contract) or step.operands[0].values.size <= LARGE:
             return False
-        row = rounding.printed(step.operands[0], self._rule, _LAST)
+        row = digits.printed(step.operands[0], self._rule, _LAST)
         given, values = step.recomputed([row, self._operands[1].values]), self.values[_LAST]
         return not _is_close(_distance(given, values), values).all()
 
@@ -122,9 +122,9 @@ class Figures:
         values = a.values[:, None, :] * b.values.T[None, :, :]
         nothing = [(x.values == 0) & x.exact for x in (a, b)]
         exact = (a.exact[:, None, :] & b.exact.T[None]) | nothing[0][:, None, :] | nothing[1].T[None]
-        texts = rounding.terms(values, exact, self._step.places, self._rule)
-        a_, b_, own, added = map(rounding.decimals, (*(each.texts for each in (*self._operands, self)), texts))
-        with localcontext(rounding.EXACTLY):
+        texts = digits.terms(values, exact, self._step.places, self._rule)
+        a_, b_, own, added = map(digits.decimals, (*(each.texts for each in (*self._operands, self)), texts))
+        with localcontext(digits.EXACTLY):
             sums = added.sum(axis=2)
             return Terms(texts, sums == a_ @ b_, sums == own)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from attncalc import rounding
+from attncalc import digits, rounding
 from attncalc.blocks import Beside, Block, Formula, Items, Math, Prose, Work, compose, figure
 from attncalc.expr import LEAVES, Expr, constants, evaluate, in_symbols, name, small, walk
 from attncalc.layout.looks import look
@@ -190,7 +190,7 @@ def _each(page: Page, step: Step) -> Block:
 def _constant(page: Page, step: Step, constant: Expr) -> list[Block]:
     """√d_k = √2 ≈ 1.414, with the remark that √2 itself is used."""
     value = float(evaluate(constant, ()))
-    text = rounding.constant(value, step.places, page.rule)
+    text = digits.constant(value, step.places, page.rule)
     symbols = in_symbols(constant, ())
     named: list[Math | str] = [Math(symbols), "="] if symbols != constant else []
     is_whole = rounding.is_whole(value, step.places)

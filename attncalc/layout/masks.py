@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from attncalc import rounding
+from attncalc import digits
 from attncalc.blocks import Beside, Block, Items, Prose, Table
 from attncalc.layout.page import Page
 from attncalc.layout.readings import names, query_name
@@ -60,6 +60,6 @@ def _remark(page: Page, before: Step, after: Step, row: Flags, i: int, adds: boo
         return say("mask.keeps", query=query, seen=seen)
     if adds:
         return say("mask.sees", query=query, seen=seen)
-    return say("mask.scales", query=query, seen=seen, sum=rounding.total(old[row]))
+    return say("mask.scales", query=query, seen=seen, sum=digits.total(old[row]))
 
 

@@ -7,7 +7,7 @@ from itertools import groupby
 
 import numpy as np
 
-from attncalc import rounding
+from attncalc import digits
 from attncalc.blocks import Prose, figure
 from attncalc.layout.page import Page, is_self_attention, nothing_there
 from attncalc.steps import Step
@@ -91,7 +91,7 @@ def _totals(page: Page, step: Step, called: str) -> tuple[Prose, ...]:
 
 
 def _total(page: Page, step: Step, i: int) -> str:
-    return rounding.total(page.figures(step).texts[i])
+    return digits.total(page.figures(step).texts[i])
 
 
 def _weights(page: Page, step: Step, i: int) -> Prose:
@@ -121,7 +121,7 @@ def largest_of(step: Step, i: int, columns: Iterable[int]) -> list[int]:
 
 def share(page: Page, step: Step, i: int, j: int) -> str:
     """A weight as a percentage of the same digits: 0.404 is 40.4%."""
-    return rounding.percent(page.figures(step).texts[i, j])
+    return digits.percent(page.figures(step).texts[i, j])
 
 
 def largest_other(page: Page, step: Step, i: int) -> Prose:

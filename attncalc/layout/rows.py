@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from attncalc import rounding
+from attncalc import digits, rounding
 from attncalc.blocks import Block, Items, Math, Prose, Section, Work, compose
 from attncalc.layout.kinds import lay_step
 from attncalc.layout.looks import look
@@ -95,7 +95,7 @@ def _remarks(page: Page, step: Step, i: int) -> list[Prose]:
         return []
     if not page.figures(step).unrounded[i].any():
         return [page.say("remarks.nothing_left", row=page.who(step.rows, i))]
-    total, called = rounding.total(page.figures(step).texts[i]), page.say(look(step).called)
+    total, called = digits.total(page.figures(step).texts[i]), page.say(look(step).called)
     if float(total) == 1:
         remark = _apportioned(page, step, i) if page.rule.weights == "sum-to-one" else None
         return [remark] if remark else []
@@ -112,7 +112,7 @@ def _apportioned(page: Page, step: Step, i: int) -> Prose | None:
         return None
 
     def decimal(value: float) -> str:
-        return rounding.one(value, step.places, page.rule)
+        return digits.one(value, step.places, page.rule)
 
     def unit(j: int) -> str:
         return decimal(abs(float(changes[j])) * 10.0**-step.places)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from attncalc import rounding
+from attncalc import digits
 from attncalc.blocks import Block, Items, Math, Prose, compose, figure
 from attncalc.layout.page import Page
 from attncalc.steps import Step
@@ -32,7 +32,7 @@ def _larger(page: Page, step: Step, key: str) -> Prose:
 
 def _quotient(page: Page, value: Fraction) -> tuple[str, str]:
     """A figure that is worked for a sentence, and whether it is exact."""
-    text = rounding.constant(float(value), page.rule.decimals, page.rule)
+    text = digits.constant(float(value), page.rule.decimals, page.rule)
     return text, "=" if Fraction(text) == value else "≈"
 
 

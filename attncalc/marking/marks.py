@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from attncalc import rounding
+from attncalc import digits
 from attncalc.marking.verdicts import CORRECT, FOLLOWS, IMPRECISE, Marking
 from attncalc.marking.written import written
 
@@ -36,7 +36,7 @@ def read_marks(text: str) -> Fraction | None:
 
 def as_text(marks: Fraction) -> str:
     """Marks as they are shown: 2, 1.5, 1.56."""
-    return rounding.fraction(marks)
+    return digits.fraction(marks)
 
 
 def scores(marking: Marking, worth: Mapping[str, Fraction], follow_through: str = "full") -> list[Score]:

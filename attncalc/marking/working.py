@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from attncalc.digits import as_text
 from attncalc.marking.verdicts import Marking
-from attncalc.rounding import Texts, as_text
+from attncalc.rounding import Texts
 from attncalc.steps import Given, Matrix, Step
 
 

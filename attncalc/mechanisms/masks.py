@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from attncalc.digits import MINUS_INFINITY
 from attncalc.errors import StepError
 from attncalc.expr import Expr, slot, sum_of_slots
 from attncalc.problem.masks import Mask
-from attncalc.rounding import MINUS_INFINITY, Flags
+from attncalc.rounding import Flags
 from attncalc.sheet import Sheet
 from attncalc.steps import Axis, Matrix, OneOfTwo, Step
 

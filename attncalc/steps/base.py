@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attncalc import expr
+from attncalc.digits import decimals_of
 from attncalc.expr import Expr
-from attncalc.rounding import NOISE, Bounds, Flags, Floats, Texts, decimals_of, fits, snapped
+from attncalc.rounding import NOISE, Bounds, Flags, Floats, Texts, fits, snapped
 
 Work = Callable[[Expr, Sequence[Any]], Any]  # the value of an expression from the figures in its slots
 Numbers = NDArray[np.int64]  # of cells: those of a step's operands, one after the other, row by row
