@@ -332,6 +332,9 @@ def test_another_shape_is_a_wrong_answer_where_the_sheet_of_a_variant_may_ask_fo
     assert figures["A"][0, 0].line >= 2 and figures["O"][2, 1].value == 6
     with pytest.raises(ProblemError, match="A is 3 × 3, but "):
         read_answers(text.encode(), "mei.yaml", ABC)
+    for commas in ("[[0,5; 0,25], [1; 0]]", "[[0,5, 0,25], [1, 0]]", "|\n  0,5; 0,25\n  1; 0"):
+        of_commas = read_answers(f"A: {commas}".encode(), "mei.yaml", ABC, variant="0 mei", decimal_comma=True)
+        assert {each.text for each in of_commas.figures["A"].flat} == {"2 × 2"}
     for part in ("{row: 1, values: [1, 2]}", "[[1, 2, 3, 4, 5, 6], [1, 2, 3], [1, 2, 3]]"):  # no shape of the whole
         with pytest.raises(ProblemError, match=r"A is [13] × 3, but "):
             read_answers(f"A: {part}".encode(), "mei.yaml", ABC, variant="0 mei")
