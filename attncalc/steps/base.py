@@ -47,7 +47,8 @@ class Matrix:
         return None if self.written is None else decimals_of(self.written)
 
 
-class OneOfTwo(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class OneOfTwo:
     """A matrix whose figures are one of two, each a value and how it is written, made when they are asked for: a mask
     may have millions."""
 
