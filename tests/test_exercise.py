@@ -393,6 +393,8 @@ def test_why_draws_are_refused_is_explained_where_none_will_do() -> None:
     ("id,name\n1,x\n", "nr", "no column"),
     ("id,name\n,x\n", "id", "nothing stands"),
     ("id;name\n1;x\n", "nr", "its columns are id and name"),
+    (f"{'x' * 5000},b\n1,2\n", "nr", "its columns are x{39}… and b$"),
+    (",".join(f"c{k}" for k in range(3000)), "nr", "c18, c19 and 2980 more$"),
 ])  # fmt: skip
 def test_lists_of_students_that_can_not_be_used(text: str, column: str | None, said: str) -> None:
     with pytest.raises(AttncalcError, match=said):

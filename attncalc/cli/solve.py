@@ -60,11 +60,11 @@ def _steps(solution: Solution, id: str) -> list[Step]:
     from difflib import get_close_matches
 
     from attncalc.errors import UsageError
+    from attncalc.problem.source import some_of
 
     known = list(solution.steps)
     close = get_close_matches(id, [*known, *(full.rpartition(".")[2] for full in known)], 1)
-    first = ", ".join(known[:MOST_NAMED]) + (f" and {len(known) - MOST_NAMED} more" if len(known) > MOST_NAMED else "")
     hint = f"did you mean {close[0]}? " if close else ""
-    raise UsageError(f"no step {id!r} in this solution", f"{hint}it has {first}")
+    raise UsageError(f"no step {id!r} in this solution", f"{hint}it has {some_of(known, MOST_NAMED)}")
 
 

@@ -10,8 +10,9 @@ from io import StringIO
 
 from attncalc.marking.students import delimiter
 from attncalc.problem.decoding import decode
-from attncalc.problem.source import Source, either, one_line, short
+from attncalc.problem.source import Source, short, some_of
 
+MOST_NAMED = 20  # columns of a table
 LONGEST = 200  # bytes of a file's name that come from an id: most systems take 255 in all
 _unsafe = re.compile(r"[^\w.\-]+")
 
@@ -57,7 +58,7 @@ def _of_column(source: Source, column: str) -> Iterator[tuple[int, str]]:
     try:
         head = [each.strip() for each in next(reader, [])]
         if column not in head:
-            hint = f"its columns are {either([one_line(each) for each in head], 'and')}" if any(head) else ""
+            hint = f"its columns are {some_of([short(each) for each in head], MOST_NAMED)}" if any(head) else ""
             raise source.error_at(1, 1, "", f"no column is called {short(column)}", hint)
         place = head.index(column)
         for row in reader:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from attncalc.errors import UsageError
 from attncalc.problem.schema import nearest
-from attncalc.problem.source import either, short
+from attncalc.problem.source import short, some_of
 from attncalc.solution import Solution
 from attncalc.steps import Step
 
@@ -17,9 +17,7 @@ def step_named(solution: Solution, name: str) -> Step:
     if len(found) == 1:
         return found[0]
     if found:
-        ids = [step.id for step in found[:MOST_NAMED]]
-        more = len(found) - len(ids)
-        those = f"{', '.join(ids)} and {more} more" if more else either(ids, "and")
-        raise UsageError(f"{short(name)} is the end of {those}", "write more of the id")
+        ids = some_of([step.id for step in found], MOST_NAMED)
+        raise UsageError(f"{short(name)} is the end of {ids}", "write more of the id")
     what = f"this problem has no step {short(name) or 'without a name'}"
     raise UsageError(what, nearest(name, [*solution.steps, "result"]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -89,7 +90,12 @@ def counted(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
-def either(names: tuple[str, ...] | list[str], last: str = "or") -> str:
+def either(names: Sequence[str], last: str = "or") -> str:
     """`a, b or c`."""
     *most, final = names
     return f"{', '.join(most)} {last} {final}" if most else final
+
+
+def some_of(names: Sequence[str], most: int) -> str:
+    """`a, b and c`; of more than `most` names `a, b and 7 more`."""
+    return either([*names[:most], f"{len(names) - most} more"] if len(names) > most else names, "and")

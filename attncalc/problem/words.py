@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from attncalc.problem.nodes import ListNode, Node
 from attncalc.problem.schema import nearest
-from attncalc.problem.source import Source, counted, either, short
+from attncalc.problem.source import Source, counted, short, some_of
 
 MOST_NAMED = 5  # unknown words, and others
 
@@ -41,8 +41,7 @@ def ids_of(
 
 def named(words: Sequence[str]) -> str:
     """"a", "b" and 3 more."""
-    shown = [f'"{short(word)}"' for word in words[:MOST_NAMED]]
-    return either([*shown, f"{len(words) - MOST_NAMED} more"] if len(words) > MOST_NAMED else shown, "and")
+    return some_of([f'"{short(word)}"' for word in words], MOST_NAMED)
 
 
 def _is_number(text: str) -> bool:
