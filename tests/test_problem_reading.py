@@ -15,9 +15,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from attncalc.errors import ProblemError, UsageError
-from attncalc.problem import Problem, Scale, load, nodes, parse
+from attncalc.problem import Problem, Scale, load, nodes, parse, syntax
 from attncalc.problem.numbers import NotANumber, number
-from attncalc.problem.source import one_line, short
+from attncalc.problem.readers import integer, whole
+from attncalc.problem.source import Source, one_line, short
 from attncalc.problem.standalone import matrix_from_bytes
 from attncalc.rounding import Rule
 from attncalc.show import Show
@@ -589,3 +590,40 @@ def test_mutated_files_give_a_problem_or_one_line(data: bytes) -> None:
 @given(st.binary(max_size=60) | st.text(max_size=60).map(lambda text: text.encode("utf-8", "replace")))
 def test_random_bytes_give_a_problem_or_one_line(data: bytes) -> None:
     check_one_line(data)
+
+
+# What readers take, by brute force
+
+
+def node_of(text: str) -> nodes.Node:
+    return nodes.scalar_at(text, 0, 0)
+
+
+@given(st.integers(-20, 20), st.integers(0, 20), st.integers(-50, 50) | st.sampled_from(["", "x", "1.0", "1e1", "01"]))
+def test_whole_numbers_are_read_within_their_bounds(low: int, width: int, said: int | str) -> None:
+    source, high, text = Source("p.yaml", ""), low + width, str(said)
+    for reader, written in ((integer, text), (integer, f"+{text}"), (whole, text)):
+        least = max(low, 0) if reader is whole else low
+        is_number = isinstance(said, int) and not (written.startswith("+-") or (reader is whole and said < 0))
+        if is_number and least <= int(written) <= high:
+            assert reader(least, high)(source, node_of(written), "x") == said
+        elif least <= high:
+            with pytest.raises(ProblemError, match=f"is not a whole number from {least} to {high}$"):
+                reader(least, high)(source, node_of(written), "x")
+
+
+@given(st.lists(st.sampled_from(["a", "é", "\n", "\r", "\r\n", "\u2028"]), max_size=12), st.integers(0, 12))
+@example(["\n", "a"], 1)
+@example(["\r\n", "\r\n"], 4)
+def test_the_place_of_a_character_is_that_of_its_line(pieces: list[str], index: int) -> None:
+    text = "".join(pieces)
+    index = min(index, len(text))
+    if text[index - 1 : index + 1] != "\r\n":  # between the two of one line end stands nothing
+        before = f"{text[:index]}|".splitlines()
+        assert syntax.place(text, index) == (len(before), len(before[-1]))
+
+
+def test_of_a_matrix_without_a_size_what_is_missing_first_is_asked_for() -> None:
+    draw = "{random: integers, from: 1, to: 2, seed: 1}"
+    assert refused(f"Q: {draw}\nK: {draw}\n").hint == "add rows: to it"
+    assert refused(f"H: [[1, 0]]\nW_Q: {draw}\nW_K: {draw}\nW_V: {draw}\n").hint == "add columns: to it"
