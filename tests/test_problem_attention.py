@@ -557,6 +557,8 @@ def test_the_name_of_a_draw_counts_heads_from_1() -> None:
 
 
 BAD_FORMS = [
+    ("H: {random: integers, from: 0, to: 1, seed: 1, rows: 1001, columns: 1000}\n"
+     "W_Q: identity\nW_K: identity\nW_V: identity\n", 1, "H", "1001 × 1000 is too large"),
     (f"{BASE}W_O: identit\n", 5, "W_O", "must be a list of rows"),
     (f"{H4}W_Q: {DRAW}\nW_K: {DRAW}\nW_V: {DRAW}\n", 2, "W_Q", "its size is not determined: how many columns?"),
     (f"H: {DRAW}\nW_Q: {I2}\nW_K: {I2}\nW_V: {I2}\n", 1, "H", "its size is not determined: how many rows?"),
