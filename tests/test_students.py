@@ -289,6 +289,16 @@ def test_no_more_decimals_are_asked_for_than_the_problem_says(written, verdict):
         assert SLIP not in verdicts_of_step(text, "normalised", root=[[written]], normalised=[rest])[0]
 
 
+@pytest.mark.parametrize("second", ["0.900", "0.75", "0.3"])
+def test_a_running_sum_may_go_on_from_a_slip_in_it(second):
+    """0.5, then a slip, and what is added to that."""
+    rest = [f"{float(second) + more:.3f}" for more in (0.1, 0.15)]
+    rows = [["0.5", second, *rest], ["0.9", "0.94", "0.98", "1"], ["0.25", "0.5", "0.75", "1"]]
+    found = verdicts_of_step(SHIPPED["top-p"].text, "cumulative", cumulative=rows)
+    assert found[0] == ["correct", "slip", "follows", "follows"]
+    assert {verdict for row in found[1:] for verdict in row} == {"correct"}
+
+
 def test_what_is_worked_from_a_slip_in_the_sum_of_the_losses_follows():
     text = (SHIPPED["loss"]).text
     (sum_, mean) = (verdicts_of_step(text, id, sum="2.434", mean="0.609") for id in ("sum", "mean"))
