@@ -124,6 +124,33 @@ def test_a_call_that_cannot_be_carried_out_is_one_line_and_exit_code_2(arguments
     assert says in refused(attncalc(*arguments))
 
 
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["exercise", ABC, "--output-dir", ""], "--output-dir is an empty path; name a folder"),
+        (["exercise", ABC, "--variants", "2", "--output-dir="], "--output-dir is an empty path; name a folder"),
+        (["new", "--all", ""], "--all is an empty path; name a folder"),
+        *(([*call, "--output", ""], "--output is an empty path; name a file")
+          for call in (["new"], ["new", "abc"], ["solve", ABC], ["exercise", ABC], ["check", ABC], ["size", ABC],
+                       ["mask", "--causal"])),
+        (["solve", ABC, "-o", ""], "--output is an empty path; name a file"),
+        (["check", ""], "the name of a file is empty"),
+        (["check", ABC, ""], "the name of a file of answers is empty"),
+        (["check", ".", ""], "leave out --template, --step and ANSWERS"),
+    ],
+    ids=lambda value: " ".join(map(str, value)).replace(str(ROOT), "") if isinstance(value, list) else None,
+)  # fmt: skip
+def test_a_variable_of_the_shell_that_is_not_set_names_no_place(
+    arguments: list[object], says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    assert main([str(each) for each in arguments]) == 2
+    out, err = capfd.readouterr()
+    assert (out, err.count("\n")) == ("", 1) and says in err
+    assert not list(tmp_path.iterdir())
+
+
 def test_help_names_every_option_and_exits_with_0() -> None:
     for arguments in ([], ["--help"], ["solve", "--help"], ["mask", "--help"]):
         run = attncalc(*arguments)

@@ -31,7 +31,7 @@ CASES = [
     ("solve --ro", ["--rounding"]),
     ("mask --ke", ["--keep"]),
 ]
-FILES = ["solve ", "solve one", "solve -o ", "mask --keep ", "new --all "]
+FILES = ["solve ", "solve one", "solve -o ", "mask --keep ", "new --all ", "exercise --output-dir "]
 
 BASH = """\
 eval "$(attncalc --show-completion bash)"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from attncalc.cli.options import Lang, Maths, Output
+from attncalc.cli.options import Lang, Maths, Output, place
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -76,7 +76,8 @@ def exercise(
     ] = False,
     output_dir: Annotated[
         Path | None,
-        typer.Option("--output-dir", metavar="FOLDER", help="Write sheets, keys, problems, answers to fill in there."),
+        typer.Option("--output-dir", metavar="FOLDER", help="Write sheets, keys, problems, answers to fill in there.",
+                     parser=place("--output-dir", "a folder")),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace files that are there already.")] = False,
     output: Output = None,

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from attncalc.cli.options import Output
+from attncalc.cli.options import Output, place
 
 
 def _names() -> list[str]:
@@ -22,10 +22,12 @@ def new(
         str | None, typer.Argument(metavar="[NAME]", help="The problem to print.", autocompletion=_names)
     ] = None,
     all: Annotated[
-        Path | None, typer.Option("--all", metavar="FOLDER", help="Put every shipped problem into this folder.")
+        Path | None,
+        typer.Option("--all", metavar="FOLDER", help="Put every shipped problem into this folder.",
+                     parser=place("--all", "a folder")),
     ] = None,
     output: Output = None,
-) -> None:
+) -> None:  # fmt: skip
     """List the shipped problems; with NAME print that one, to start your own from.
 
     attncalc new abc > mine.yaml

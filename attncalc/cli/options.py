@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
+
+
+def place(option: str, what: str) -> Callable[[str], Path]:
+    """Reads the path that an option names; an empty one, as of a variable that is not set, would be this folder."""
+
+    def read(text: str) -> Path:
+        from attncalc.errors import UsageError
+
+        if not text:
+            raise UsageError(f"{option} is an empty path", f"name {what}")
+        return Path(text)
+
+    return read
 
 
 def _formats() -> list[str]:
@@ -56,8 +70,10 @@ Detail = Annotated[
     typer.Option("--detail", metavar="HOW", help="full (every working), matrices, or result."),
 ]
 Output = Annotated[
-    Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write here instead of to standard output.")
-]
+    Path | None,
+    typer.Option("--output", "-o", metavar="FILE", help="Write here instead of to standard output.",
+                 parser=place("--output", "a file")),
+]  # fmt: skip
 Pager = Annotated[
     bool,
     typer.Option("--pager", help="On a terminal, show what is longer than the screen in $PAGER, or less -R."),
