@@ -13,6 +13,7 @@ from attncalc.blocks import Grid
 from attncalc.formats.width import centred, display_width, padded, visible
 
 BETWEEN = "  "  # the columns of a matrix
+BRACKETS = 4  # columns of both, with their spaces
 LONGEST_HEADER = 12  # of a column; a longer label is written below the matrix
 
 # Paints a cell, at the width of its column, or a label: (text, what it is: the matrix's role, or "token").
@@ -91,7 +92,9 @@ def grid_box(grid: Grid, width: int | None = None, paint: Paint | None = None) -
     """
     columns, cells, legend = _columns(grid, paint)
     rows = tuple(_label(label, paint) for label in grid.rows or ())
-    edges = 4 + max((1 + display_width(label) for label in rows), default=0)
+    edges = BRACKETS + max((1 + display_width(label) for label in rows), default=0)
+    if width is not None and edges > width:
+        edges = BRACKETS  # such a label has no room beside a single column: it stands out
     if width is None or edges + _total(columns) <= width:
         blocks = [_block(columns, cells, rows)]
     else:

@@ -15,7 +15,7 @@ from attncalc.formats.boxes import Box, grid_box, joined
 from attncalc.formats.folding import NARROWEST, filled, folded, long_words, words
 from attncalc.formats.headings import heading
 from attncalc.formats.styles import styled
-from attncalc.formats.text import BETWEEN, Page, aligned
+from attncalc.formats.text import BETWEEN, Page, aligned, column_of
 from attncalc.formats.text_math import INDENT, Formulas
 from attncalc.formats.width import display_width, padded
 
@@ -60,7 +60,7 @@ class _Page(Page):
     def work(self, work: Work, width: int) -> list[str]:
         """A column of labels and the formulas beside it, or, where one would need more lines there, below."""
         labels = [None if label is None else styled(self.sentence(label), "line") for label, _ in work.lines]
-        widest = max((display_width(label) for label in labels if label is not None), default=0)
+        widest = column_of(labels)
         lines: list[str] = []
         for label, (said, math) in zip(labels, work.lines, strict=True):
             if label is None or said is None:

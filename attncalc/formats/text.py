@@ -32,6 +32,7 @@ from attncalc.formats.width import display_width, padded, visible
 
 LINE = 60  # letters of a line to write on
 BETWEEN = "  "  # a label and its formula, the columns of a table
+LABEL = 40  # columns of a label; one that is longer stands out and leaves the formulas of the others where they are
 
 
 def render(document: Document, *, width: int = 100) -> str:
@@ -78,7 +79,7 @@ class Page:
     def work(self, work: Work, width: int) -> list[str]:
         """A column of labels, and the formulas after it; a line without a label starts at the left."""
         labels = [None if label is None else self.sentence(label) for label, _ in work.lines]
-        widest = max((display_width(label) for label in labels if label is not None), default=0)
+        widest = column_of(labels)
         lines: list[str] = []
         for label, (_, math) in zip(labels, work.lines, strict=True):
             start = "" if label is None else padded(label, widest) + BETWEEN
@@ -162,6 +163,12 @@ def _groups(blocks: Sequence[Block]) -> Iterator[list[Block]]:
         group = [block]
     if group:
         yield group
+
+
+def column_of(labels: Sequence[str | None]) -> int:
+    """How wide the column of these labels is."""
+    widths = (display_width(label) for label in labels if label is not None)
+    return max((width for width in widths if width <= LABEL), default=0)
 
 
 def aligned(rows: list[list[str]]) -> list[str]:
