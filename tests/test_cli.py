@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -260,6 +261,23 @@ def test_two_runs_print_the_same_bytes() -> None:
 def test_mask_by_itself_has_four_positions() -> None:
     page = attncalc("mask", "--causal").stdout.decode()
     assert "position 4 sees all" in page and "position 5" not in page and "-∞" in page
+
+
+@pytest.mark.parametrize(
+    ("option", "matrix", "drawn", "says"),
+    [
+        ("--add", "[[0, -inf, -inf], [0, 0, -.inf], [0, 0, 0]]", ["0 -∞ -∞", "0 0 -∞", "0 0 0"], ""),
+        ("--add", "[[0, 0, 0], [-1e9, -1e9, -1e9], [0, 0, 0]]", ["0 0 0", "-∞ -∞ -∞", "0 0 0"],
+         "-1e9 in the mask is read as -∞"),
+        ("--keep", "[[true, false, no], [yes, true, false], [1, 1, true]]", ["0 -∞ -∞", "0 0 -∞", "0 0 0"], ""),
+        ("--hide", "[[true, false, no], [yes, true, false], [1, 1, true]]", ["-∞ 0 0", "-∞ -∞ 0", "-∞ -∞ -∞"],
+         "position 3 sees nothing"),
+    ],
+)  # fmt: skip
+def test_mask_reads_a_matrix_as_a_problem_does(option: str, matrix: str, drawn: list[str], says: str) -> None:
+    page = attncalc("mask", option, "-", stdin=matrix.encode()).stdout.decode()
+    assert [" ".join(row.split()) for row in re.findall("[⎡⎢⎣] (.*) [⎤⎥⎦]", page)] == drawn
+    assert says in page and ("is read as" in page) == ("1e9" in matrix)
 
 
 def test_mask_puts_weights_before_and_after_side_by_side(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from itertools import pairwise
@@ -232,6 +233,28 @@ def test_the_digits_that_are_printed(name):
     assert all(row in drawn for row in figures)
 
 
+def other_pages(text, columns=400):
+    """The pages that `rendered` leaves out, without their markup, by format."""
+    problem = parse(text.encode())
+    document = lay_out(solve(problem), problem.show, "en", title=problem.title, kind=problem.kind)
+    pages = {name: formats.render(name, document) for name in ("markdown", "latex", "html")}
+    coloured = formats.render("terminal", document, columns=columns, terminal=True)
+    return {
+        "terminal": re.sub(r"\x1b\[[\d;]*m", "", coloured),
+        "markdown": pages["markdown"],
+        "latex": re.sub(r"\\attnshade\{\d+\}", "", pages["latex"]),
+        "html": html.unescape(re.sub(r"<[^>]*>", " ", pages["html"].partition("<body")[2])),
+    }
+
+
+@pytest.mark.parametrize("name", PRINTED)
+def test_every_format_prints_the_same_digits(name):
+    _, figures = PRINTED[name]
+    for format, page in other_pages(CASES[name].text).items():
+        words = " ".join(re.sub(r"[&⎡⎢⎣⎤⎥⎦]", " ", page).split())
+        assert all(" ".join(row) in words for row in figures), format
+
+
 @pytest.mark.parametrize(
     ("text", "path", "words"),
     [
@@ -290,6 +313,40 @@ def test_tokens_are_seen_as_they_were_written(name):
     assert steps["A"]["rows"] == steps["A"]["columns"] == tokens
     assert all(len(step["shown"]) == len(step["values"]) for step in steps.values())
     assert not re.search(r"(?<!\\)<[a-z/!]", re.sub(r"\$`.*?`\$|```.*?```", "", pages["markdown"], flags=re.DOTALL))
+
+
+@pytest.mark.parametrize("name", TOKENS)
+def test_no_token_is_taken_for_markup_on_a_terminal_or_in_a_browser(name):
+    pages = other_pages(labelled(TOKENS[name]))
+    seen = list(map(escaped, TOKENS[name]))
+    on_terminal = re.findall(r"^    query \d+ \((.*)\)  +\[-?\d, -?\d\]·W_Q", pages["terminal"], re.MULTILINE)
+    assert on_terminal == seen
+    in_browser = re.findall(r"query \d+ \( (.*?) \)  +\[", pages["html"])
+    assert in_browser == seen
+
+
+@pytest.mark.parametrize("name", ["text", "terminal"])
+def test_a_long_token_stays_whole_and_pushes_no_figures_of_other_rows_off(name):
+    long, row = "x" * 300, "    query 2 (b)  [0, 1]·W_Q = [0, 1]"
+
+    def page(token):
+        problem = parse(f"tokens: [{token}, b]\nH: {I2}\n{W2}".encode())
+        return formats.render(name, lay_out(solve(problem), problem.show, "en", kind=problem.kind), columns=80)
+
+    lines, short = page(long).splitlines(), page("abc").splitlines()
+    assert {len(x) for line in lines for x in re.findall("xx+", line)} == {300}
+    assert all(len(line) <= 100 for line in lines if long not in line)
+    assert row in lines and row.replace("(b)  ", "(b)    ") in short
+    tops, short_tops = ({found for line in each for found in re.findall(r"⎡ [^⎡]* ⎤", line)} for each in (lines, short))
+    assert tops == short_tops  # no matrix is split into columns
+
+
+@pytest.mark.parametrize("columns", [40, 80])
+def test_no_joined_letter_is_split_where_a_terminal_folds(columns):
+    page = other_pages(labelled(list(WIDTHS), escapes=False), columns)["terminal"]
+    assert check_lined_up(page, WIDTHS) > 20
+    assert page.count("👩") == page.count("💻") == page.count("👩‍💻") > 10
+    assert page.count("\u0301") == page.count("e\u0301") > 10
 
 
 @pytest.mark.parametrize("name", TOKENS)

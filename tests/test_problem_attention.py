@@ -951,7 +951,7 @@ def test_softmax_refuses(text: str, line: int, path: str, what: str) -> None:
     "keep: [[1, 0], [1, 1]]\nother: x\n",
 ])  # fmt: skip
 def test_mask_matrix_from_bytes(data: str) -> None:
-    matrix = mask_matrix_from_bytes(data.encode(), "m", "keep")
+    matrix, _ = mask_matrix_from_bytes(data.encode(), "m", "keep")
     assert matrix.values.tolist() == [[1, 0], [1, 1]]
     assert matrix.written is not None and matrix.written.tolist() == [["1", "0"], ["1", "1"]]
 
@@ -959,14 +959,14 @@ def test_mask_matrix_from_bytes(data: str) -> None:
 @pytest.mark.parametrize("data", ["0 -inf\n-1e9 .5\n", "[[0, -.inf], [-1e9, .5]]", "add: [[0, −∞], [-1e9, .5]]",
                                   "0,−∞\n-1e9,.5"])  # fmt: skip
 def test_additive_matrix_from_bytes(data: str) -> None:
-    matrix = mask_matrix_from_bytes(data.encode(), "m", "add")
+    matrix, _ = mask_matrix_from_bytes(data.encode(), "m", "add")
     assert matrix.values.tolist() == [[0, -np.inf], [-np.inf, 0.5]]
     assert matrix.written is not None and matrix.written.tolist() == [["0", "-∞"], ["-∞", "0.5"]]
 
 
 def test_plain_rows_may_start_with_minus_infinity() -> None:
     for start in ("-inf", "-.inf", "−∞", "-∞"):
-        assert rows(mask_matrix_from_bytes(f"{start} 0\n0 0\n".encode(), "m", "add"))[0] == [-np.inf, 0]
+        assert rows(mask_matrix_from_bytes(f"{start} 0\n0 0\n".encode(), "m", "add")[0])[0] == [-np.inf, 0]
 
 
 @pytest.mark.parametrize(

@@ -83,17 +83,16 @@ def _mask(causal: bool, window: int | None, padding: str | None, files: dict[str
     from attncalc.problem import Mask, read
     from attncalc.problem.standalone import mask_matrix_from_bytes, padding_vector
 
-    def matrices(key: str) -> tuple[Matrix, ...]:
-        path = files[key]
-        return () if path is None else (mask_matrix_from_bytes(read(path), path, key),)
-
+    found = {key: mask_matrix_from_bytes(read(path), path, key) for key, path in files.items() if path is not None}
+    matrices = {key: (matrix,) for key, (matrix, _) in found.items()}
     return Mask(
         causal=causal,
         window=(window - 1, window - 1) if window else None,
         padding=None if padding is None else padding_vector(padding.split(",")),
-        keep=matrices("keep"),
-        hide=matrices("hide"),
-        add=matrices("add"),
+        keep=matrices.get("keep", ()),
+        hide=matrices.get("hide", ()),
+        add=matrices.get("add", ()),
+        read_as_hidden=tuple(figure for _, figures in found.values() for figure in figures),
     )
 
 

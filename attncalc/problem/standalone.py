@@ -42,20 +42,21 @@ def matrix_from_bytes(data: bytes, name: str, key: str) -> tuple[Matrix, tuple[s
     return given, texts
 
 
-def mask_matrix_from_bytes(data: bytes, name: str, key: str) -> Matrix:
+def mask_matrix_from_bytes(data: bytes, name: str, key: str) -> tuple[Matrix, tuple[str, ...]]:
     """The mask matrix `key` ("keep", "hide" or "add") of a file, which is read as by matrix_from_bytes.
 
-    That of keep and hide is of 1 and 0; that of add is -inf (written -∞) where it hides. Raises ProblemError.
+    That of keep and hide is of 1 and 0; that of add is -inf (written -∞) where it hides: with it come the finite
+    figures that were read so. Raises ProblemError.
     """
     source, node = _node(data, name, key)
     if isinstance(node, MapNode):
         node = node.entries[key].value
     given = _written_out(source, node, key)
     if key != "add":
-        return given
-    hidden = hiding(given)[0]
+        return given, ()
+    hidden, figures = hiding(given)
     assert isinstance(hidden, Matrix)
-    return hidden
+    return hidden, figures
 
 
 def padding_vector(texts: list[str]) -> Matrix:
