@@ -47,6 +47,17 @@ def test_it_exits_with_0_where_all_is_right_and_1_where_not() -> None:
     assert check(ABC, "-", stdin="S: [{row: 1, values: [1, 0, x]}]\n").returncode == 1  # no number
 
 
+def test_figures_that_cannot_be_read_have_their_places_and_hints_and_the_others_their_marks() -> None:
+    answers = """O: [["1.401", "０.599"], ["1,504", " 0.752 "], ["nan", "0.7_16"]]"""
+    run = check(ABC, "-", stdin=answers)
+    assert (run.returncode, run.stderr) == (1, "")
+    assert "correct, 3:" in run.stdout and "invalid, 3:" in run.stdout
+    for what in ("O[2,1] (1,504; line 1, column 26)", "O[3,1] (nan; line 1, column 48)",
+                 "O[3,2] (0.7_16; line 1, column 55)", "1,504 has a comma, which --decimal-comma reads",
+                 "nan is not finite", "0.7_16 has a _ between its digits"):  # fmt: skip
+        assert what in run.stdout
+
+
 def test_a_template_is_filled_in_and_read_again(tmp_path: Path) -> None:
     run = check(ABC, "--template")
     assert run.returncode == 0

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import pytest
 
 from attncalc import formats
+from attncalc.cli import main
 from attncalc.digits import shown
 from attncalc.errors import ProblemError
 from attncalc.layout import lay_out
@@ -358,6 +359,25 @@ def test_markup_in_math_is_closed(name):
         bare = re.sub(r"\\[{}\\]", "", formula)
         assert bare.count("{") == bare.count("}")
         assert not re.search(r"(?<!\\)[#%$]", re.sub(r"\\\\", "", formula))
+
+
+@pytest.mark.parametrize("name", [*TOKENS, *CASES])
+def test_all_maths_of_github_stands_where_markdown_is_not_read(name):
+    """In a fenced block or in $`..`$, where no _ of W_Q is emphasis and no \\\\ an escape."""
+    _, _, pages = rendered(labelled(TOKENS[name]) if name in TOKENS else CASES[name].text)
+    prose = re.sub(r"^ *```math\n.*?^ *```$|\$`.*?`\$", "", pages["markdown"], flags=re.DOTALL | re.MULTILINE)
+    assert "```math\n" in pages["markdown"] and not re.search(r"(?<!\\)(?:\\\\)*[_$`]", prose)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_each_makes_a_sheet_and_its_key(name, tmp_path, capfd):
+    file = tmp_path / "p.yaml"
+    file.write_text(CASES[name].text, encoding="utf-8")
+    for more in ([], ["--key"]):
+        assert main(["exercise", str(file), *more]) == 0
+        out, err = capfd.readouterr()
+        assert out.startswith("# ") and not err
+        check_clean({"markdown": out})
 
 
 def test_wide_and_joined_letters_line_up():

@@ -137,6 +137,10 @@ def test_a_fragment_can_be_read_into_a_document_more_than_once(tmp_path: Path) -
 def test_only_a_page_with_chinese_needs_ctex() -> None:
     assert "ctex" in latex.render(document("i-love-you"))
     assert "ctex" not in latex.render(document("abc"))
+    tokens = "tokens: [我, 爱, 猫]\nH: [[1, 0], [0, 1], [1, 1]]\nW_Q: identity\nW_K: identity\nW_V: identity\n"
+    read = problem.parse(tokens.encode())
+    english = latex.render(lay_out(mechanisms.solve(read), read.show, "en", kind=read.kind))
+    assert "{ctex}" in english and all(rf"\text{{{token}}}" in english for token in "我爱猫")
     assert "attnglyph" not in latex.render(document("abc"))
 
 
