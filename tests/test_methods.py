@@ -442,3 +442,14 @@ def test_a_method_is_named_of_printed_figures_with_as_many_decimals_as_they_have
     read = problem.parse(f"{ATTENTION}published: {{A: {printed}}}\n".encode())
     marking = mark(read)
     assert set(marking.methods.values()) == {"no_scale"} and len(marking.methods) == marking.counts[SLIP]
+
+
+@pytest.mark.parametrize(("first", "second", "named"), [(1, 0.5, False), (1, 2, True), (10, 20, True)])
+def test_a_method_is_named_where_its_figures_are_no_coincidence(first: float, second: float, named: bool) -> None:
+    """Scores not divided by 2. Of the whole numbers as far off as 4 from 2 there are 5, as 2 from 1 three: of 15 pairs
+    one is these; of those as far off as 4 from 2 and 8 from 4, one of 45."""
+    Q = [[first] * 4, [second] * 4]
+    read = problem.parse(f"Q: {Q}\nK: [[1, 1, 1, 1]]\n".encode())
+    marking = mark(read, {"scaled": [[f"{4 * first:g}"], [f"{4 * second:g}"]]})
+    assert (marking.steps["scaled"].verdicts == SLIP).all()
+    assert set(marking.methods.values()) == ({"no_scale"} if named else set())
