@@ -1050,3 +1050,18 @@ def test_any_sizes_give_a_problem_or_one_line(text: str) -> None:
     if attention.W_Q is not None:
         axis = 0 if attention.orientation == "out-in" else 1
         assert attention.W_Q.values.shape[axis] == attention.heads * (attention.d_k or 0)
+
+
+@pytest.mark.parametrize(("rows", "said"), [
+    ([[0.25, 0.75], [0.0, 1.0]], None), ([[0.25, -0.25]], "-0.25"), ([[1.25, 0.5]], "1.25"), ([[0.5, np.nan]], "nan"),
+])  # fmt: skip
+def test_probabilities_of_a_file_lie_from_0_to_1(rows: list[list[float]], said: str | None, tmp_path: Path) -> None:
+    """As those that are written out do."""
+    np.save(tmp_path / "p.npy", np.array(rows))
+    problem = tmp_path / "p.yaml"
+    problem.write_text("kind: output\nprobabilities: {file: p.npy}\ntop_k: 1\n", encoding="utf-8")
+    if said is None:
+        assert load(problem).given.probabilities.values.tolist() == rows  # type: ignore[union-attr]
+    else:
+        with pytest.raises(ProblemError, match=said):
+            load(problem)
