@@ -211,7 +211,7 @@ BY_DETOUR = {
 def test_each_entry_has_a_case_and_a_sentence_in_every_language() -> None:
     assert list(CASES) == list(WRONG) and list(BY_DETOUR) == list(DETOURS)
     for lang in wording.languages():
-        keys = [key for key in wording._templates(lang) if key.startswith("methods.")]
+        keys = list(wording._templates(lang).of_group("methods"))
         assert keys == [f"methods.{key}" for key in [*WRONG, *DETOURS]], lang
 
 

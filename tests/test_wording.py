@@ -134,7 +134,19 @@ each_problem = pytest.mark.parametrize("read", PROBLEMS, ids=lambda read: read.t
 
 @cache
 def templates(lang: str) -> dict[str, str]:
-    return wording._templates(lang)
+    found = wording._templates(lang)
+    return {key: text for group in found.groups for key, text in found.of_group(group).items()}
+
+
+@pytest.mark.parametrize("lang", wording.languages())
+def test_groups_that_are_read_one_by_one_are_the_file(lang: str) -> None:
+    def flat(node: object, path: str = "") -> dict[str, str]:
+        if isinstance(node, dict):
+            return {key: text for name, part in node.items() for key, text in flat(part, f"{path}.{name}").items()}
+        return {path[1:]: str(node)}
+
+    file = Path(wording.__file__).with_name(f"{lang}.yaml")
+    assert templates(lang) == flat(yaml.load(file.read_text(encoding="utf-8"), yaml.BaseLoader))
 
 
 def document(read: Problem, lang: str) -> Document:

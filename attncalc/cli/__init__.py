@@ -6,7 +6,8 @@ A call is short, and what it takes is mostly its start, so `main` begins it so t
   end; a process that is over in a moment has none, and that was a fifth of its time. From GARBAGE objects on there may
   be some: many sheets.
 - `--version` needs nothing, so it is answered before anything is imported; NumPy, PyYAML and the rest of attncalc are
-  imported by the command that is called, which of the commands alone is told its options.
+  imported by the command that is called, which of the commands alone is told its options. A command that is given a
+  file and no option is called as the function that it is, without typer.
 - Python writes a dataclass's methods anew at each start, a millisecond or two a class. What only holds values is a
   NamedTuple, which takes a fifth of that; what can't be is a dataclass without those that nobody calls (eq, repr).
 - NumPy's BLAS starts a thread for each core, and a page has no use for them. A user's own setting stands.
@@ -18,6 +19,8 @@ import gc
 import os
 import sys
 
+COMMANDS = ("solve", "check", "exercise", "mask", "size", "new")  # each a function in the module of its name
+OF_A_FILE = ("solve", "check", "size")  # those that can be called with the name of one file and no more
 GARBAGE = 200_000
 
 
@@ -59,6 +62,23 @@ def _run(arguments: list[str]) -> int:
 
         print(f"attncalc {__version__}", flush=True)
         return 0
+    code = _of_a_file(*arguments) if _is_plain(arguments) else _parsed(arguments)
+    sys.stdout.flush()
+    return code if isinstance(code, int) else 0
+
+
+def _is_plain(arguments: list[str]) -> bool:
+    return len(arguments) == 2 and arguments[0] in OF_A_FILE and not arguments[1].startswith("-")
+
+
+def _of_a_file(command: str, file: str) -> object:
+    from importlib import import_module
+
+    return getattr(import_module(f"attncalc.cli.{command}"), command)(file)
+
+
+def _parsed(arguments: list[str]) -> object:
+    """What typer makes of the words of the call."""
     from typer.main import get_command
 
     from attncalc.cli.app import app
@@ -66,14 +86,12 @@ def _run(arguments: list[str]) -> int:
 
     try:
         command = get_command(app(None if prepare() else arguments))
-        code = command.main(arguments, prog_name="attncalc", standalone_mode=False)
-        sys.stdout.flush()
+        return command.main(arguments, prog_name="attncalc", standalone_mode=False)
     except Exception as error:
         # Usage errors of typer's own click, known by what they offer, since that copy is private to typer.
         if not hasattr(error, "format_message"):
             raise
         return _refused(f"attncalc: {_usage(error)}", 2)
-    return code if isinstance(code, int) else 0
 
 
 def _usage(error: Exception) -> str:

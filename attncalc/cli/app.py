@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import Annotated
+from typing import Annotated, get_type_hints
 
 import typer
 
 from attncalc import __version__
-from attncalc.cli import completion
-
-COMMANDS = ("solve", "check", "exercise", "mask", "size", "new")  # each a function in the module of its name
+from attncalc.cli import COMMANDS, completion, options
 
 
 def app(arguments: Sequence[str] | None = None) -> typer.Typer:
@@ -27,8 +25,15 @@ def app(arguments: Sequence[str] | None = None) -> typer.Typer:
     called = [name for name in COMMANDS if name == first]
     for name in called or COMMANDS:
         function: Callable[..., object] = getattr(import_module(f"attncalc.cli.{name}"), name)
-        made.command(name, help=function.__doc__)(function if called or arguments is None else _by_name)
+        made.command(name, help=function.__doc__)(_declared(function) if called or arguments is None else _by_name)
     return made
+
+
+def _declared(function: Callable[..., object]) -> Callable[..., object]:
+    """A command with what its parameters are read, as typer wants them: a command by itself does without typer."""
+    known = {**vars(options), **vars(import_module(function.__module__))}
+    function.__annotations__ = get_type_hints(function, known, include_extras=True)
+    return function
 
 
 def _by_name() -> None:

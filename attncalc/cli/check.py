@@ -5,14 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
-import typer
-
-from attncalc.cli.options import Lang, Maths, Output, Pager
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from fractions import Fraction
 
+    import typer
+
+    from attncalc.cli.options import Lang, Maths, Output, Pager
     from attncalc.cli.output import Screen
     from attncalc.marking import Answers, Marking
     from attncalc.marking.marks import Score

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-import typer
+if TYPE_CHECKING:
+    import typer
 
-from attncalc.cli.options import Format, Fragment, Lang, Maths, Output, Pager
+    from attncalc.cli.options import Format, Fragment, Lang, Maths, Output, Pager
 
 
 def size(

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from attncalc.cli.options import Decimals, Detail, Format, Fragment, Lang, Maths, Output, Pager, Rounding
-
 if TYPE_CHECKING:
+    import typer
+
+    from attncalc.cli.options import Decimals, Detail, Format, Fragment, Lang, Maths, Output, Pager, Rounding
     from attncalc.solution import Solution
     from attncalc.steps import Step
 

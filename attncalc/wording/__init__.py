@@ -61,7 +61,8 @@ class Wording:
 
 @cache
 def _place(lang: str, group: str) -> int:
-    return next(k for k, key in enumerate(_templates(lang)) if key.startswith(f"{group}."))
+    keys = _templates(lang).of_group(group.partition(".")[0])
+    return next(k for k, key in enumerate(keys) if key.startswith(f"{group}."))
 
 
 @lru_cache(maxsize=1024)
@@ -83,17 +84,33 @@ def languages() -> list[str]:
     return sorted(path.stem for path in Path(__file__).parent.glob("*.yaml"))
 
 
+class Templates(dict[str, str]):
+    """The templates of a language by their keys, `scores.row`. A group of them is read when one is asked for, as a page
+    waits for it and few pages need half of the groups."""
+
+    def __init__(self, text: str) -> None:
+        self.groups = {part.partition(":")[0]: part for part in re.split(r"^(?=[a-z])", text, flags=re.MULTILINE)}
+
+    def __missing__(self, key: str) -> str:
+        self.update(self.of_group(key.partition(".")[0]))
+        if key not in self:
+            raise KeyError(key)
+        return self[key]
+
+    def of_group(self, name: str) -> dict[str, str]:
+        return dict(_flat(self.groups[name]))
+
+
 @cache
-def _templates(lang: str) -> dict[str, str]:
+def _templates(lang: str) -> Templates:
     known = languages()
     if lang not in known:
         raise UsageError(f"there is no language {lang!r}", f"choose --lang {' or '.join(known)}")
-    text = Path(__file__).with_name(f"{lang}.yaml").read_text(encoding="utf-8")
-    return dict(_flat(text))
+    return Templates(Path(__file__).with_name(f"{lang}.yaml").read_text(encoding="utf-8"))
 
 
 def _flat(text: str) -> Iterator[tuple[str, str]]:
-    """The texts of nested mappings by their keys, `scores.row`; from the events of YAML, as every page waits for it."""
+    """The texts of nested mappings by their keys; from the events of YAML, which are quicker than its values."""
     import yaml
 
     path: list[str] = []
