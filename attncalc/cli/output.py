@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import re
-import shutil
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
@@ -31,7 +30,11 @@ PAPER = Screen()
 
 def screen(output: Path | None) -> Screen:
     """What standard output is, unless the page goes to a file."""
-    return Screen(*shutil.get_terminal_size(), terminal=output is None and sys.stdout.isatty())
+    if not (sys.stdout.isatty() or {"COLUMNS", "LINES"} & os.environ.keys()):
+        return PAPER
+    from shutil import get_terminal_size
+
+    return Screen(*get_terminal_size(), terminal=output is None and sys.stdout.isatty())
 
 
 def render(
@@ -99,6 +102,7 @@ def write_pieces(pieces: Iterable[str], output: Path | None) -> None:
     if output is not None:
         save(map(_encoded, pieces), output)
         return
+    import shutil
     import tempfile
 
     with tempfile.TemporaryFile() as waiting:

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple, NoReturn, TypeAlias
 import yaml
 
 from attncalc.problem.source import Placed, Source, short
-from attncalc.problem.syntax import pairs_joined, syntax_error
 
 LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 DEEPEST = 64  # collections inside one another
@@ -95,6 +94,8 @@ def compose(source: Source) -> Node | None:
     try:
         return composer.document(LOADER(source.text))
     except yaml.YAMLError as error:
+        from attncalc.problem.syntax import pairs_joined, syntax_error
+
         joined = pairs_joined(source.text)
         if joined != source.text:
             return compose(source._replace(text=joined))
