@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from attncalc.errors import ProblemError, UsageError
 from attncalc.problem import Problem, Scale, load, nodes, parse, syntax
-from attncalc.problem.numbers import NotANumber, number
+from attncalc.problem.numbers import NotANumber, number, plain_row
 from attncalc.problem.readers import integer, whole
 from attncalc.problem.source import Source, one_line, short
 from attncalc.problem.standalone import matrix_from_bytes
@@ -116,6 +116,21 @@ def test_any_text_is_a_number_for_float_too_or_refused(text: str) -> None:
     except NotANumber:
         return
     assert value == float(text.replace("−", "-"))
+
+
+ODD = st.sampled_from(["", " ", "1 2", "-0", "-0.0", "0.0", "1\n", "9" * 400, "0." + "0" * 400 + "1", "٣", "1.", "-"])
+
+
+@given(st.lists(FIGURES | ODD | st.decimals(-9, 9, places=2).map(str), min_size=1, max_size=6))
+def test_a_row_of_figures_is_read_at_once_only_as_each_of_them_is(texts: list[str]) -> None:
+    plain = plain_row(texts)
+    if plain is not None:
+        assert list(zip(plain, texts, strict=True)) == [number(text) for text in texts]
+
+
+@given(st.lists(st.decimals(-9, 9, places=2).map(str).filter(lambda text: text != "-0.00"), min_size=1))
+def test_rows_of_plain_figures_are_read_at_once(texts: list[str]) -> None:
+    assert plain_row(texts) == [float(text) for text in texts]
 
 
 # Positions and places

@@ -16,7 +16,7 @@ from attncalc.problem.decoding import decode
 from attncalc.problem.drawing import Drawn
 from attncalc.problem.forms import Form, Identity, Random, random
 from attncalc.problem.nodes import ListNode, MapNode, Node, scalar_at
-from attncalc.problem.numbers import NotANumber, number
+from attncalc.problem.numbers import NotANumber, number, plain_row
 from attncalc.problem.readers import not_a_number
 from attncalc.problem.source import Source, counted, look_alike
 from attncalc.rounding import Flags, Floats
@@ -168,6 +168,9 @@ def _row(
     source: Source, row: ListNode, path: str, index: int | None, entries: Entries
 ) -> tuple[list[float], list[str]]:
     """The figures of row `index`, from 0; None for the only row of a flat vector."""
+    texts = [cell.value for cell in row.items if isinstance(cell, yaml.ScalarEvent)]
+    if entries is FIGURES and len(texts) == len(row.items) and (plain := plain_row(texts)) is not None:
+        return plain, texts
     values: list[float] = []
     written: list[str] = []
     read = entries.text
