@@ -9,7 +9,7 @@ The names are imported when they are used: `import attncalc` loads nothing else.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+TYPE_CHECKING = False  # of typing, whose import would take longer than all that --version does
 
 if TYPE_CHECKING:
     from attncalc.marking import Marking, mark

@@ -370,11 +370,11 @@ def test_where_none_is_called_all_are_listed_as_they_are(arguments: list[str]) -
 @pytest.mark.parametrize(
     ("call", "not_imported"),
     [
-        (["--version"], ["numpy", "yaml", "rich", "typer"]),
+        (["--version"], ["numpy", "yaml", "rich", "typer", "typing", "re"]),
         (["--help"], ["numpy", "yaml", "rich"]),
         (["solve", "--help"], ["numpy", "yaml", "rich"]),
         (["solve", str(ABC)], [
-            "rich", "numpy.random", "numpy.ma", "attncalc.cli.check", "attncalc.problem.models",
+            "rich", "typer", "numpy.random", "numpy.ma", "attncalc.cli.check", "attncalc.problem.models",
             "attncalc.problem.size", "attncalc.mechanisms.models", "attncalc.formats.terminal",
         ]),
     ],
