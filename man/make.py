@@ -34,7 +34,7 @@ EXIT = {
     "0": "done",
     "1": "attncalc check found something that is not right",
     "2": "the call or a file can't be used; one line on standard error says where, what is wrong and what to do",
-    "130": "interrupted",
+    "130, 143, 129": "interrupted, terminated, hung up: nothing is left half-written",
 }
 
 

@@ -6,8 +6,8 @@ import os
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory, mkdtemp
 
+from attncalc.cli.waiting import hidden, undone_if_ended, waiting
 from attncalc.errors import UsageError
 from attncalc.formats.spreadsheet import to_csv
 from attncalc.marking.students import INDEX, Listed, listed
@@ -25,8 +25,8 @@ def fill(
     try:
         old = listed(folder)
         above = next(each for each in (folder, *folder.parents) if os.path.lexists(each))
-        with TemporaryDirectory(dir=above, prefix=".attncalc-", ignore_cleanup_errors=True) as place:
-            beside = Path(place)
+        with waiting(above) as beside:
+            beside.mkdir(0o700)
             rows, names = [], []
             for row, texts in every:
                 rows.append(row)
@@ -89,15 +89,15 @@ def _move(folder: Path, beside: Path, names: Sequence[str], gone: Sequence[str])
     """Moves files in, and aside those that they replace, and those that are to go. All are moved back, and folders that
     were made for them removed, on an error or an interrupt."""
     missing = [each for each in (folder, *folder.parents) if not each.exists()]
-    aside = Path(mkdtemp(dir=beside.parent, prefix=".attncalc-"))  # stays, with what it holds, where no way leads back
+    aside = hidden(beside.parent)  # stays, with what it holds, where no way leads back
     replaced = [name for name in (*names, *gone) if (folder / name).exists()]
     moves = [(replaced, folder, aside), (names, beside, folder)]
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for moved, source, target in moves:
-            for name in moved:
-                (source / name).replace(target / name)
-    except BaseException:
+    all_moved = False
+
+    def settle() -> None:
+        if all_moved:
+            shutil.rmtree(aside, ignore_errors=True)
+            return
         for moved, source, target in reversed(moves):
             for name in moved:
                 if (target / name).exists() and not (source / name).exists():
@@ -105,5 +105,14 @@ def _move(folder: Path, beside: Path, names: Sequence[str], gone: Sequence[str])
         for each in (aside, *missing):
             if each.exists():
                 each.rmdir()
-        raise
-    shutil.rmtree(aside, ignore_errors=True)
+
+    with undone_if_ended(settle):
+        try:
+            aside.mkdir(0o700)
+            folder.mkdir(parents=True, exist_ok=True)
+            for moved, source, target in moves:
+                for name in moved:
+                    (source / name).replace(target / name)
+            all_moved = True
+        finally:
+            settle()

@@ -8,6 +8,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -161,22 +162,17 @@ def _paged(data: bytes) -> bool:
 
 def _replace(output: Path, pieces: Iterable[bytes]) -> None:
     """A new file beside the old one takes its place in one move."""
-    import tempfile
+    from attncalc.cli.waiting import waiting
 
     target = output.resolve()
     if target.exists() and not os.access(target, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     mode = target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask()
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=".attncalc-")
-    temporary = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as file:
+    with waiting(target.parent) as new:
+        with open(new, "xb", opener=partial(os.open, mode=0o600)) as file:
             file.writelines(pieces)
-        temporary.chmod(mode)
-        temporary.replace(target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+        new.chmod(mode)
+        new.replace(target)
 
 
 def _umask() -> int:
