@@ -32,7 +32,7 @@ from attncalc.problem.show import KEYS as SHOW  # noqa: E402
 
 EXIT = {
     "0": "done",
-    "1": "attncalc check found something that is not right",
+    "1": "attncalc check found something that is not right, or a paper of a class that can't be used",
     "2": "the call or a file can't be used; one line on standard error says where, what is wrong and what to do",
     "130, 143, 129": "interrupted, terminated, hung up: nothing is left half-written",
 }

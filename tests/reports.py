@@ -1,7 +1,6 @@
 """Answers that make a report say each of its sentences, for the tests of wording and of formats."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from attncalc.layout.report import lay_out_report
 from attncalc.marking import Marking, mark_answers
 from attncalc.marking.answers import answers_of, read_answers
 from attncalc.marking.marks import Score, scores
+from attncalc.marking.papers import Paper
 from attncalc.problem import Problem
 
 PROBLEMS = Path(__file__).resolve().parent.parent / "problems"
@@ -68,7 +68,9 @@ def documents(lang: str) -> Iterator[tuple[str, Document]]:
         title, kind = problem.title, problem.kind
         yield name, lay_out_report(marking, problem.show, lang, title=title, kind=kind, scores=earned)
         if title and ANSWERS[name][0] == "abc":
-            of_abc.append((marking, scores(marking, {"S": Fraction(2), "A": Fraction(3)})))
-    yield "class", lay_out_class(of_abc, problem.show, lang, title="abc", kind="attention")
-    of_one = [(replace(marking, name="mei"), earned) for marking, earned in of_abc]
-    yield "several problems", lay_out_class(of_one, problem.show, lang, title="abc", kind="attention")
+            earned = scores(marking, {"S": Fraction(2), "A": Fraction(3)})
+            of_abc.append(Paper(marking.name, marking, problem.show, earned))
+    of_abc.append(Paper("bo", None, error="answers-bo.yaml:1:4: ']' expected"))
+    yield "class", lay_out_class(of_abc, lang, title="abc", kind="attention")
+    of_one = [paper._replace(name="mei") for paper in of_abc]
+    yield "several problems", lay_out_class(of_one, lang, title="abc", kind="attention")

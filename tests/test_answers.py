@@ -497,8 +497,8 @@ def test_a_class_of_files_and_folders(tmp_path):
     other = tmp_path / "folder.yaml" / "ed.yaml"
     other.write_text("A: _")
     found = class_of([tmp_path, other, "-"])
-    assert [student for student, _ in found] == ["bo", "mei", "cy", "di", "ed", "-"]
-    assert found[0][1] == tmp_path / "answers-bo.yaml"
+    assert [each.student for each in found] == ["bo", "mei", "cy", "di", "ed", "-"]
+    assert found[0].file == tmp_path / "answers-bo.yaml"
 
 
 def test_a_class_that_can_not_be_marked(tmp_path):
@@ -513,7 +513,7 @@ def test_a_class_that_can_not_be_marked(tmp_path):
         (["a\0b"], "can't read"),
     ):
         with pytest.raises(UsageError, match=message) as caught:
-            class_of(paths)
+            _ = [each.file for each in class_of(paths)]
         assert str(caught.value).isprintable()
 
 

@@ -7,6 +7,7 @@ import json
 import re
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ import reports
 from attncalc import formats, load, mark
 from attncalc.formats import report as for_scripts
 from attncalc.layout.report import Report, lay_out_report
+from attncalc.marking.papers import Paper
 
 ROOT = Path(__file__).resolve().parent.parent
 ABC = str(ROOT / "problems" / "abc.yaml")
@@ -112,11 +114,13 @@ def test_marks_are_named_by_an_ending() -> None:
     assert list(json.loads(run.stdout)["marks"]) == ["layer1.norm1.mean"]
 
 
-def test_a_class_is_read_whole_before_one_is_marked(tmp_path: Path) -> None:
+def test_what_can_not_be_read_says_the_same_in_a_class_and_alone(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text(RIGHT, encoding="utf-8")
     (tmp_path / "b.yaml").write_text("S: [[1, 2]]\n", encoding="utf-8")
-    line = one_line(check(ABC, str(tmp_path)))
+    line = one_line(check(ABC, str(tmp_path / "b.yaml")))
     assert "b.yaml:1:4: S" in line and "3 × 3" in line
+    run = check(ABC, str(tmp_path), "-f", "json")
+    assert run.returncode == 1 and json.loads(run.stdout)["students"][1]["error"] == line[:-1]
 
 
 # What it refuses
@@ -183,8 +187,9 @@ def test_every_format_has_every_written_figure_and_its_verdict(name: str) -> Non
             if figure.verdict in signs:
                 text = figure.written.text.replace(".", "\\.") if form == "markdown" else figure.written.text
                 assert f"{text} {signs[figure.verdict]}" in page, (form, figure)
-    rows = [(marking, earned, Report(marking, problem.show, "en").working)]
-    assert len(json.loads(for_scripts.to_json(rows, of_class=False))["figures"]) == len(marking.figures)
+    rows = [Paper(name, marking, problem.show, earned)]
+    text = for_scripts.to_json(rows, partial(Report, lang="en"), of_class=False)
+    assert len(json.loads(text)["figures"]) == len(marking.figures)
     assert len(list(csv.reader(for_scripts.to_csv(rows, of_class=False).splitlines()))) == 1 + len(marking.figures)
 
 
@@ -304,8 +309,8 @@ def test_marks_add_up_to_those_of_all_as_they_are_shown() -> None:
 def test_a_problem_without_answers_and_answers_without_a_problem_are_told(tmp_path: Path) -> None:
     for name in ("problem-a.yaml", "problem-b.yaml", "answers-a.yml"):
         (tmp_path / name).write_bytes((ROOT / ABC).read_bytes() if name[0] == "p" else b"A: _\n")
-    assert "problem-b.yaml has no answers-b.yaml beside it" in one_line(check(str(tmp_path)))
+    assert "problem-b.yaml has no answers-b.yaml beside it" in check(str(tmp_path)).stdout
     (tmp_path / "problem-b.yaml").rename(tmp_path / "b.yaml")
     assert check(str(tmp_path)).returncode == 1
     (tmp_path / "answers-c.yaml").write_text("A: _\n")
-    assert "answers-c.yaml has no problem-c.yaml beside it" in one_line(check(str(tmp_path)))
+    assert "answers-c.yaml has no problem-c.yaml beside it" in check(str(tmp_path)).stdout

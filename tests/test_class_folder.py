@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import csv
+import json
+import os
 import re
+import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from attncalc import load, solve
+from attncalc.cli import main
 from attncalc.cli.folder import fill
 from attncalc.errors import UsageError
 from attncalc.exercises.blanks import by_level, by_names
@@ -183,8 +187,11 @@ def test_a_list_may_be_saved_by_a_spreadsheet(tmp_path: Path) -> None:
     index.write_bytes(b"\xef\xbb\xbf" + saved.encode())
     assert [paper.student for paper in papers_of(tmp_path)] == ["mei", "bo"]
     (tmp_path / "answers-bo.yaml").unlink()
-    with pytest.raises(UsageError, match=r"answers-bo\.yaml is not there"):
-        papers_of(tmp_path)
+    with pytest.raises(UsageError, match=r"problem-bo\.yaml has no answers-bo\.yaml beside it"):
+        _ = [each.checked() for each in papers_of(tmp_path)]
+    (tmp_path / "problem-bo.yaml").unlink()
+    with pytest.raises(UsageError, match=r"problem-bo\.yaml is not there, and index\.csv lists it"):
+        _ = [each.checked() for each in papers_of(tmp_path)]
 
 
 def test_answers_are_marked_by_their_own_variant_alone(tmp_path: Path) -> None:
@@ -197,9 +204,10 @@ def test_answers_are_marked_by_their_own_variant_alone(tmp_path: Path) -> None:
     text = own.read_text(encoding="utf-8")
     for other in (tmp_path / "x" / "answers--.yaml", tmp_path / "y" / "answers-mei.yaml"):
         own.write_bytes(other.read_bytes())
-        for arguments in ((tmp_path / "x",), (tmp_path / "x" / "problem-mei.yaml", own)):
-            said = one_line(call("check", *arguments))
-            assert "answers-mei.yaml:1:10: variant: these answers are of" in said
+        said = one_line(call("check", tmp_path / "x" / "problem-mei.yaml", own))
+        assert "answers-mei.yaml:1:10: variant: these answers are of" in said
+        mei, _ = csv.DictReader(call("check", tmp_path / "x", "-f", "csv").stdout.splitlines())
+        assert mei["error"] == said[:-1]
     own.write_text(text.partition("\n")[2], encoding="utf-8")  # by hand, or by an older version
     assert call("check", tmp_path / "x").returncode == 1
     assert call("check", ROOT / "problems" / "abc.yaml", tmp_path / "y" / "answers-mei.yaml").returncode == 1
@@ -248,3 +256,123 @@ def test_a_student_with_two_problems_has_one_line(tmp_path: Path) -> None:
     assert (mei["name"], mei["blank"], mei["slip"], mei["first_slip"]) == ("mei", "9", "9", "2.A[1,1]")
     assert (bo["name"], bo["blank"], bo["correct"], bo["first_slip"]) == ("bo", "9", "9", "")
     assert [bo[key] for key in ("marks.1.A", "marks.2.A", "marks", "out_of")] == ["2", "0", "2", "4"]
+
+
+# What is wrong with one paper stops nobody else's
+
+
+def outside(folder: Path) -> Path:
+    path = folder.parent / "elsewhere.yaml"
+    path.write_text("A: _\n", encoding="utf-8")
+    return path
+
+
+SPOILT: dict[str, tuple[Callable[[Path], object], str]] = {
+    "broken YAML": (lambda path: path.write_text("A: [[1, 2\nO: _"), "1:"),
+    "no text": (lambda path: path.write_bytes(b"\xff\x00\xfe"), ""),
+    "another encoding": (lambda path: path.write_text("title: 没有", encoding="gbk"), "GBK"),
+    "nothing in it": (lambda path: path.write_text("- 1"), ""),
+    "a step that is none": (lambda path: path.write_text("Z: [[1]]"), ""),
+    "a link out": (lambda path: path.unlink() or path.symlink_to(outside(path.parent)), "a link out of its folder"),
+    "a link to nowhere": (lambda path: path.unlink() or path.symlink_to("nowhere"), "beside it"),
+    "a link to itself": (lambda path: path.unlink() or path.symlink_to(path.name), "beside it"),
+    "a folder": (lambda path: path.unlink() or path.mkdir(), "is not a file"),
+    "a pipe": (lambda path: path.unlink() or os.mkfifo(path), "is not a file"),
+    "gone": (lambda path: path.unlink(), "beside it"),
+    "locked": (lambda path: path.chmod(0), "can't read"),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def drawn_class(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Bo, Lin and Mei have each a problem; Bo and Mei have all figures right."""
+    place = tmp_path_factory.mktemp("drawn")
+    (place / "class.txt").write_text("bo\nlin\nmei\n", encoding="utf-8")
+    made = ("--students", place / "class.txt", "--level", 1, "--output-dir", place / "class")
+    assert call("exercise", DRAWN, *made).returncode == 0
+    for who in ("bo", "mei"):
+        steps = solve(load(place / "class" / f"problem-{who}.yaml")).steps
+        right = "".join(f"{id}: {steps[id].values.round(6).tolist()}\n" for id in ("A", "O"))
+        (place / "class" / f"answers-{who}.yaml").write_text(right, encoding="utf-8")
+    return place / "class"
+
+
+@pytest.fixture
+def class_of_three(drawn_class: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(drawn_class, tmp_path / "class"))
+
+
+@pytest.mark.parametrize("how", SPOILT)
+@pytest.mark.parametrize("file", ["problem", "answers"])
+@pytest.mark.parametrize("with_index", [True, False], ids=["listed", "not listed"])
+def test_what_is_wrong_with_one_paper_stops_nobody_else(
+    how: str, file: str, with_index: bool, class_of_three: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spoil, said = SPOILT[how]
+    if how == "locked" and not os.geteuid():
+        pytest.skip("root reads everything")
+    spoil(class_of_three / f"{file}-lin.yaml")
+    if not with_index:
+        (class_of_three / "index.csv").unlink()
+    assert main(["check", str(class_of_three), "--marks", "A=2", "--format", "csv"]) == 1
+    out, err = capsys.readouterr()
+    bo, lin, mei = csv.DictReader(out.splitlines())
+    assert not err and [each["name"] for each in (bo, lin, mei)] == ["bo", "lin", "mei"]
+    for each in (bo, mei):
+        assert (each["correct"], each["slip"], each["marks"], each["error"]) == ("15", "0", "2", "")
+    assert f"{file}-lin.yaml" in lin["error"] and said in lin["error"] and lin["error"].isprintable()
+    assert not any(text for key, text in lin.items() if key not in ("name", "error"))
+
+
+@pytest.mark.parametrize("form", ["terminal", "text", "markdown", "html", "json"])
+def test_every_format_says_what_is_wrong_with_a_paper(
+    form: str, class_of_three: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (class_of_three / "answers-lin.yaml").write_text("A: [[1, 2\n", encoding="utf-8")
+    assert main(["check", str(class_of_three), "--marks", "A=2", "--format", form, "--lang", "en"]) == 1
+    page = capsys.readouterr().out
+    assert "answers-lin.yaml:1:5: this [ is not closed" in page.replace("\\", "")
+    if form == "json":
+        bo, lin, _ = json.loads(page)["students"]
+        assert (lin["name"], lin["figures"], lin["first_slip"]) == ("lin", [], None) and lin["error"]
+        assert lin["counts"].keys() == bo["counts"].keys() and "error" not in bo
+    if form == "text":
+        assert "Marks: mean 2, highest 2, out of 2" in page  # of those who are marked
+
+
+def test_the_papers_of_two_problems_stay_apart_where_one_can_not_be_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "class.txt").write_text("mei\nbo\n", encoding="utf-8")
+    made = ("--students", tmp_path / "class.txt", "--blank", "A", "--output-dir", tmp_path / "s")
+    assert call("exercise", DRAWN, DRAWN.replace("scale", "causal"), *made).returncode == 0
+    (tmp_path / "s" / "answers-mei-1.yaml").write_text("A: [", encoding="utf-8")
+    figures = solve(load(tmp_path / "s" / "problem-mei-2.yaml")).steps["A"].values
+    (tmp_path / "s" / "answers-mei-2.yaml").write_text(f"A: {figures.round(6).tolist()}", encoding="utf-8")
+    assert main(["check", str(tmp_path / "s"), "--marks", "A=2", "-f", "csv"]) == 1
+    mei, bo = csv.DictReader(capsys.readouterr().out.splitlines())
+    assert [mei[key] for key in ("correct", "marks.1.A", "marks.2.A", "marks", "out_of")] == ["9", "", "2", "2", "2"]
+    assert [bo[key] for key in ("blank", "marks.1.A", "marks.2.A", "marks", "out_of")] == ["18", "0", "0", "0", "4"]
+    assert "answers-mei-1.yaml" in mei["error"] and not bo["error"]
+    assert main(["check", str(tmp_path / "s"), "-f", "markdown"]) == 1
+    *_, first, second = capsys.readouterr().out.rstrip().splitlines()
+    assert first.startswith("| 1: ") and first.split("|")[2].strip() == "9"
+    assert second.startswith("| 2: ") and second.split("|")[2].strip() == "18"
+
+
+def test_one_of_several_files_of_answers_stops_nobody_else(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    abc = str(ROOT / "problems" / "abc.yaml")
+    for name, text in (("bo", "V: [[1, 0], [0, 1], [1, 1]]"), ("lin", "V: ["), ("mei", "V: [[1]]")):
+        (tmp_path / f"{name}.yaml").write_text(text, encoding="utf-8")
+    (tmp_path / "mei.txt").write_text("1", encoding="utf-8")
+    files = [str(tmp_path / name) for name in ("bo.yaml", "lin.yaml", "mei.yaml", "mei.txt")]
+    for answers in (files, [str(tmp_path)]):
+        assert main(["check", abc, *answers, "-f", "csv"]) == 1
+        bo, lin, mei = csv.DictReader(capsys.readouterr().out.splitlines())
+        assert not bo["error"] and "lin.yaml:" in lin["error"] and "two files for mei" in mei["error"]
+
+
+def test_where_nobody_can_be_marked_it_is_one_line(class_of_three: Path) -> None:
+    for path in class_of_three.glob("answers-*"):
+        path.write_text("A: [", encoding="utf-8")
+    assert "answers-bo.yaml:" in one_line(call("check", class_of_three))

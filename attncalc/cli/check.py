@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from fractions import Fraction
 
     import typer
 
     from attncalc.cli.options import Lang, Maths, Output, Pager
     from attncalc.cli.output import Screen
-    from attncalc.marking import Answers, Marking
-    from attncalc.marking.marks import Score
+    from attncalc.errors import AttncalcError
+    from attncalc.marking import Answers
+    from attncalc.marking.papers import Paper
     from attncalc.problem import Problem
     from attncalc.solution import Solution
 
@@ -63,8 +65,6 @@ def check(
 ) -> int:  # fmt: skip
     """Mark written figures: which are right, which follow from an earlier slip, and where the first slip is."""
     from attncalc.cli.output import language, screen, write
-    from attncalc.marking import mark_answers
-    from attncalc.marking.marks import scores
 
     _refuse(template, answers, marks, follow_through)
     on = screen(output)
@@ -78,23 +78,52 @@ def check(
         return 0
     else:
         papers = _papers(problem, answers or [], step or [], decimal_comma)
-    marked = []
-    for paper in papers:
-        marking = mark_answers(paper.problem, paper.solution, paper.answers, printed=not (answers or of_folder))
-        marked.append((marking, scores(marking, _worth(marks, paper.solution), follow_through or "full")))
+    readable = [each for each in papers if isinstance(each, _Read)]
+    if not readable:  # nobody is marked
+        raise next(each.error for each in papers if isinstance(each, _Unread))
+    printed = not (answers or of_folder)
+    marked = [_marked(each, marks, follow_through or "full", printed=printed) for each in papers]
     of_class = of_folder or len(answers or []) > 1 or any(Path(each).is_dir() for each in answers or [])
-    read = papers[0].problem
-    page = _page(papers, marked, asked, language(lang, read, on), of_class, on, math)
+    page = _page(readable, marked, asked, language(lang, readable[0].problem, on), of_class, on, math)
     write(page, output, on if pager else None)
-    return 0 if all(marking.is_right for marking, _ in marked) else 1
+    return 0 if all(paper.is_right for paper in marked) else 1
 
 
-class _Paper(NamedTuple):
+class _Read(NamedTuple):
     """What somebody handed in, and the problem that it answers."""
 
+    name: str
     problem: Problem
     solution: Solution
     answers: Answers
+
+
+class _Unread(NamedTuple):
+    """Somebody whose paper can't be read: in a class the rest are marked."""
+
+    name: str
+    error: AttncalcError
+
+
+def _handed_in(name: str, read: Callable[[], _Read]) -> _Read | _Unread:
+    from attncalc.errors import AttncalcError
+
+    try:
+        return read()._replace(name=name)
+    except AttncalcError as error:
+        return _Unread(name, error)
+
+
+def _marked(handed_in: _Read | _Unread, marks: str | None, follow_through: str, *, printed: bool) -> Paper:
+    from attncalc.marking import mark_answers
+    from attncalc.marking.marks import scores
+    from attncalc.marking.papers import Paper
+
+    if isinstance(handed_in, _Unread):
+        return Paper(handed_in.name, None, error=str(handed_in.error))
+    name, problem, solution, answers = handed_in
+    marking = mark_answers(problem, solution, answers._replace(name=name), printed=printed)
+    return Paper(name, marking, problem.show, scores(marking, _worth(marks, solution), follow_through))
 
 
 def _refuse_with_folder(template: bool, answers: list[str] | None, step: list[str] | None) -> None:
@@ -115,15 +144,15 @@ def _template(problem: str, steps: list[str], lang: str | None, on: Screen) -> s
     return template(mechanisms.solve(read), only=steps, lang=language(lang, read, on))
 
 
-def _folder(folder: Path, decimal_comma: bool) -> list[_Paper]:
+def _folder(folder: Path, decimal_comma: bool) -> list[_Read | _Unread]:
     """The papers of a class of which each has a problem of its own."""
-    from attncalc.marking.students import papers_of
+    from attncalc.marking.students import PaperFiles, papers_of
 
-    return [
-        paper._replace(answers=paper.answers._replace(name=of.student or paper.answers.name))
-        for of in papers_of(folder)
-        for paper in _papers(str(of.problem), [str(of.answers)], [], decimal_comma)
-    ]
+    def read(files: PaperFiles) -> _Read:
+        _, problem, answers = files.checked()
+        return _read(*_solved(str(problem)), answers, None, decimal_comma)
+
+    return [_handed_in(each.student, partial(read, each)) for each in papers_of(folder)]
 
 
 def _refuse(template: bool, answers: list[str] | None, marks: str | None, follow_through: str | None) -> None:
@@ -149,32 +178,45 @@ def _format(asked: str | None, terminal: bool, math: str | None) -> str:
     return name
 
 
-def _papers(name: str, paths: list[str], steps: list[str], decimal_comma: bool) -> list[_Paper]:
+def _papers(name: str, paths: list[str], steps: list[str], decimal_comma: bool) -> list[_Read | _Unread]:
     """The papers of each student on one problem, or the figures that it says were published. All are read before one is
     marked."""
-    from attncalc import mechanisms
-    from attncalc import problem as problems
     from attncalc.errors import UsageError
-    from attncalc.marking.answers import published, read_answers
-    from attncalc.marking.students import class_of
+    from attncalc.marking.answers import published
+    from attncalc.marking.students import Answered, class_of
 
     if len(steps) > 1:
         raise UsageError("--step names the one step that rows are of", "give one, or a file of YAML for several")
     if [name, *paths].count("-") > 1:
         raise UsageError("standard input can be read once", "give a file for the rest")
-    problem = problems.load(name)
-    solution = mechanisms.solve(problem)
+    problem, solution = _solved(name)
     if not paths:
-        return [_Paper(problem, solution, published(problem, solution))]
-    papers = []
-    for student, path in class_of(paths):
-        called = "<stdin>" if str(path) == "-" else str(path)
-        answers = read_answers(
-            problems.read(str(path)), called, solution, step=steps[0] if steps else None, decimal_comma=decimal_comma,
-            count_from=problem.show.count_from, variant=problem.variant,
-        )  # fmt: skip
-        papers.append(_Paper(problem, solution, answers._replace(name=student)))
-    return papers
+        answers = published(problem, solution)
+        return [_Read(answers.name, problem, solution, answers)]
+
+    def read(student: Answered) -> _Read:
+        return _read(problem, solution, student.file, steps[0] if steps else None, decimal_comma)
+
+    return [_handed_in(each.student, partial(read, each)) for each in class_of(paths)]
+
+
+def _solved(name: str) -> tuple[Problem, Solution]:
+    from attncalc import mechanisms
+    from attncalc import problem as problems
+
+    problem = problems.load(name)
+    return problem, mechanisms.solve(problem)
+
+
+def _read(problem: Problem, solution: Solution, file: Path, step: str | None, decimal_comma: bool) -> _Read:
+    from attncalc import problem as problems
+    from attncalc.marking.answers import read_answers
+
+    answers = read_answers(
+        problems.read(str(file)), "<stdin>" if str(file) == "-" else str(file), solution, step=step,
+        decimal_comma=decimal_comma, count_from=problem.show.count_from, variant=problem.variant,
+    )  # fmt: skip
+    return _Read(answers.name, problem, solution, answers)
 
 
 def _worth(marks: str | None, solution: Solution) -> dict[str, Fraction]:
@@ -200,29 +242,26 @@ def _worth(marks: str | None, solution: Solution) -> dict[str, Fraction]:
 
 
 def _page(
-    papers: Sequence[_Paper], marked: Sequence[tuple[Marking, Sequence[Score]]], format: str, lang: str, of_class: bool,
-    on: Screen, math: str | None,
+    readable: Sequence[_Read], papers: Sequence[Paper], format: str, lang: str, of_class: bool, on: Screen,
+    math: str | None,
 ) -> str:  # fmt: skip
     from attncalc import formats
     from attncalc.layout.report import Report, lay_out_report
 
-    problem = papers[0].problem
+    first, problem = papers[0], readable[0].problem
     if format in ("json", "csv"):
         from attncalc.formats import report as for_scripts
 
-        rows = [(*each, Report(each[0], paper.problem.show, lang).working)
-                for paper, each in zip(papers, marked, strict=True)]  # fmt: skip
         if format == "json":
-            return for_scripts.to_json(rows, of_class=of_class)
-        return for_scripts.to_csv(rows, of_class=of_class, count_from=problem.show.count_from)
-    own = [paper.problem for paper in papers if paper.answers.name == papers[0].answers.name]
+            return for_scripts.to_json(papers, partial(Report, lang=lang), of_class=of_class)
+        return for_scripts.to_csv(papers, of_class=of_class, count_from=problem.show.count_from)
+    own = [each.problem for each in readable if each.name == readable[0].name]
     title, kind = " · ".join(each.title for each in own if each.title) or None, problem.kind
     if of_class:
         from attncalc.layout.class_report import lay_out_class
 
-        document = lay_out_class(marked, problem.show, lang, title=title, kind=kind)
-    else:
-        marking, scores = marked[0]
-        document = lay_out_report(marking, problem.show, lang, title=title, kind=kind, scores=scores)
+        document = lay_out_class(papers, lang, title=title, kind=kind)
+    elif first.marking:
+        document = lay_out_report(first.marking, first.show, lang, title=title, kind=kind, scores=first.scores)
     options = {"math": math} if math else {}
     return formats.render(format, document, columns=on.columns, terminal=on.terminal, **options)

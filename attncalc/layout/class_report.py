@@ -10,95 +10,116 @@ from typing import NamedTuple
 from attncalc import digits
 from attncalc.blocks import Block, Document, Items, Prose, Section, Table, Token
 from attncalc.layout.report import SIGNS, Report, indexed, number, symbol_of
-from attncalc.marking import Figure, Marking
-from attncalc.marking.marks import Score, total
-from attncalc.marking.students import by_student
+from attncalc.marking.marks import total
+from attncalc.marking.papers import Paper, by_student
 from attncalc.marking.verdicts import CORRECT, FOLLOWS, SLIP, VERDICTS
-from attncalc.show import Show
 from attncalc.wording import Wording
+
+NONE = Prose(("–",))
 
 
 class Graded(NamedTuple):
     """What somebody wrote to one problem; `number` says which, "2: ", where each has several."""
 
     report: Report
-    scores: Sequence[Score]
     number: Prose
 
+
+class Student(NamedTuple):
+    """What one student handed in, a paper for each problem, and how each is graded; None: it can't be read."""
+
+    papers: Sequence[Paper]
+    graded: Sequence[Graded | None]
+
     @property
-    def first_slip(self) -> Figure | None:
-        return self.report.marking.first_slip
+    def read(self) -> list[Graded]:
+        return [each for each in self.graded if each]
+
+    @property
+    def earned(self) -> tuple[Fraction, Fraction] | None:
+        """The marks, and what they are out of."""
+        return total(score for paper in self.papers for score in paper.scores) if self.read else None
+
+    @property
+    def method(self) -> str | None:
+        """That of the first slip."""
+        slips = (each.report.marking.first_slip for each in self.read)
+        return next((slip.method for slip in slips if slip), None)
 
 
-def lay_out_class(
-    students: Sequence[tuple[Marking, Sequence[Score]]], show: Show, lang: str, *, title: str | None, kind: str
-) -> Document:
+def lay_out_class(papers: Sequence[Paper], lang: str, *, title: str | None, kind: str) -> Document:
     """The page of a class: a line for each who handed in, to however many problems, and one for each step."""
     say = Wording(lang)
     problem = Prose((title,)) if title else say(f"title.{kind}")
-    groups = [
-        [Graded(Report(marking, show, lang), scores, say("report.class.number", n=k + 1) if len(own) > 1 else Prose(()))
-         for k, (marking, scores) in enumerate(own)]
-        for own in by_student(students, lambda each: each[0].name)
-    ]  # fmt: skip
-    firsts = (first.first_slip for first in map(_first, groups) if first)
-    methods = list(dict.fromkeys(slip.method for slip in firsts if slip and slip.method))
+    students = [_student(say, own, lang) for own in by_student(papers)]
+    methods = list(dict.fromkeys(each.method for each in students if each.method))
     legend = say.joined([Prose((SIGNS[verdict], " ", *say(f"report.verdicts.{verdict}.name").parts))
                          for verdict in VERDICTS])  # fmt: skip
     means = [say("report.class.means", n=k + 1, method=say(f"methods.{each}")) for k, each in enumerate(methods)]
-    earned = [total(score for paper in own for score in paper.scores) for own in groups]
-    with_marks = any(paper.scores for own in groups for paper in own)
-    blocks: list[Block] = [_students(say, groups, methods, earned if with_marks else ())]
-    blocks.append(Items((legend, *means, *(_of_all(say, earned) if with_marks else ()))))
-    blocks.append(Section(say("report.sections.class"), "by-step", (_steps_of_class(say, groups),)))
+    with_marks = any(paper.scores for paper in papers)
+    unread = tuple(_unread(say, paper) for paper in papers if paper.error)
+    blocks: list[Block] = [
+        _students(say, students, methods, with_marks=with_marks),
+        Items((legend, *means, *(_of_all(say, students) if with_marks else ()))),
+        *([Section(say("report.sections.unread"), "unread", (Items(unread),))] if unread else []),
+        Section(say("report.sections.class"), "by-step", (_steps_of_class(say, students),)),
+    ]
     return Document(say("report.class.title", problem=problem), lang, tuple(blocks), colon=say.text("colon"))
 
 
-def _first(own: Sequence[Graded]) -> Graded | None:
-    """The paper that a student's first slip is in."""
-    return next((paper for paper in own if paper.first_slip), None)
+def _student(say: Wording, own: Sequence[Paper], lang: str) -> Student:
+    numbers = [say("report.class.number", n=k + 1) if len(own) > 1 else Prose(()) for k in range(len(own))]
+    graded = [Graded(Report(paper.marking, paper.show, lang), number) if paper.marking else None
+              for paper, number in zip(own, numbers, strict=True)]  # fmt: skip
+    return Student(own, graded)
 
 
-def _students(
-    say: Wording, groups: Sequence[Sequence[Graded]], methods: Sequence[str],
-    earned: Sequence[tuple[Fraction, Fraction]],
-) -> Table:  # fmt: skip
+def _students(say: Wording, students: Sequence[Student], methods: Sequence[str], *, with_marks: bool) -> Table:
     """A line for each: how many figures have each verdict, the first slip and the number of its method, the marks."""
-    names = ["first_slip", *(["method"] if methods else []), *(["marks", "out_of"] if earned else [])]
+    names = ["first_slip", *(["method"] if methods else []), *(["marks", "out_of"] if with_marks else [])]
     head = (say("report.class.name"), *(Prose((SIGNS[verdict],)) for verdict in VERDICTS),
             *(say(f"report.class.{name}") for name in names))  # fmt: skip
     rows = []
-    for k, own in enumerate(groups):
-        paper = _first(own)
-        slip = paper and paper.first_slip
-        counts = [sum(each.report.marking.counts[verdict] for each in own) for verdict in VERDICTS]
-        row = [Prose((Token(own[0].report.marking.name),)), *(Prose((str(n),)) for n in counts)]
-        row.append(_numbered(paper, indexed(paper.report, slip)) if paper and slip else Prose(("–",)))
+    for each in students:
+        row = [Prose((Token(each.papers[0].name),)), *_counts(each), _first_slip(each)]
         if methods:
-            row.append(Prose((str(methods.index(slip.method) + 1) if slip and slip.method else "–",)))
-        if earned:
-            row += map(number, earned[k])
+            row.append(Prose((str(methods.index(each.method) + 1),)) if each.method else NONE)
+        if with_marks:
+            row += map(number, each.earned) if each.earned else (NONE, NONE)
         rows.append(tuple(row))
     return Table(head, tuple(rows))
 
 
-def _numbered(paper: Graded, prose: Prose) -> Prose:
-    return Prose((*paper.number.parts, *prose.parts))
+def _counts(student: Student) -> Iterator[Prose]:
+    for verdict in VERDICTS:
+        counts = [each.report.marking.counts[verdict] for each in student.read]
+        yield Prose((str(sum(counts)),)) if counts else NONE
 
 
-def _of_all(say: Wording, earned: Sequence[tuple[Fraction, Fraction]]) -> Iterator[Prose]:
+def _first_slip(student: Student) -> Prose:
+    for report, of in student.read:
+        if report.marking.first_slip:
+            return Prose((*of.parts, *indexed(report, report.marking.first_slip).parts))
+    return NONE
+
+
+def _unread(say: Wording, paper: Paper) -> Prose:
+    return say("report.class.unread", name=Token(paper.name), error=Token(paper.error))
+
+
+def _of_all(say: Wording, students: Sequence[Student]) -> Iterator[Prose]:
     """The mean and the highest marks."""
-    given, (worth, *_) = zip(*earned, strict=True)
+    given, worth = zip(*(each.earned for each in students if each.earned), strict=True)
     mean, highest = sum(given, Fraction(0)) / len(given), max(given)
-    yield say("report.class.of_all", mean=number(mean), highest=number(highest), worth=number(worth))
+    yield say("report.class.of_all", mean=number(mean), highest=number(highest), worth=number(max(worth)))
 
 
-def _steps_of_class(say: Wording, groups: Sequence[Sequence[Graded]]) -> Table:
+def _steps_of_class(say: Wording, students: Sequence[Student]) -> Table:
     """Of each step that somebody wrote, how many figures were asked for, who slipped there, and how many are right."""
     rows = []
-    for papers in zip_longest(*groups):
+    for papers in zip_longest(*(student.graded for student in students)):
         of_one = [paper for paper in papers if paper]
-        for id in of_one[0].report.marking.solution.steps:
+        for id in of_one[0].report.marking.solution.steps if of_one else ():
             steps = (paper.report.marking.steps.get(id) for paper in of_one)
             verdicts = [step.verdicts for step in steps if step]
             asked = sum(int((each != "").sum()) for each in verdicts)
@@ -107,7 +128,7 @@ def _steps_of_class(say: Wording, groups: Sequence[Sequence[Graded]]) -> Table:
                 right = sum(int(((each == CORRECT) | (each == FOLLOWS)).sum()) for each in verdicts)
                 share = digits.fraction(Fraction(100 * right, asked), 0)
                 texts = str(asked), str(slipped), f"{share}%"
-                symbol = _numbered(of_one[0], symbol_of(of_one[0].report, id))
+                symbol = Prose((*of_one[0].number.parts, *symbol_of(of_one[0].report, id).parts))
                 rows.append((symbol, *(Prose((text,)) for text in texts)))
     head = (say("report.columns.step"), *(say(f"report.class.{name}") for name in ("asked", "slipped", "right")))
     return Table(head, tuple(rows))

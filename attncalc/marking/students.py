@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import csv
+import os
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from io import StringIO
 from pathlib import Path, PurePath
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from attncalc.errors import UsageError
 from attncalc.problem.source import either, one_line
-
-T = TypeVar("T")
 
 YAML = (".yaml", ".yml")
 _ENDINGS = (*YAML, ".csv", ".txt")
@@ -40,41 +39,60 @@ class Listed(NamedTuple):
         return self.fingerprint, self.problem
 
 
-class PaperFiles(NamedTuple):
-    """A problem and the answers to it; `student` is whose they are, or "" where no index says so."""
-
-    problem: Path
-    answers: Path
-    student: str = ""
-
-
 def student_of(name: str) -> str:
     """Who wrote a file: answers-mei.yaml is Mei's."""
     stem = PurePath(name).stem or name
     return stem.removeprefix("answers-") or stem
 
 
-def class_of(paths: Iterable[str | Path]) -> list[tuple[str, Path]]:
-    """Files and folders of answers as files, each with its student. Raises UsageError where two are one student's."""
-    files: dict[str, Path] = {}
-    for path in (inner for each in paths for inner in _files(each)):
+class Answered(NamedTuple):
+    """The answers of a student: a file, in the `folder` that holds those of the class, if one does."""
+
+    student: str
+    files: tuple[Path, ...]
+    folder: Path | None = None
+
+    @property
+    def file(self) -> Path:
+        """Raises UsageError where there are two, and for what `inside` refuses."""
+        if len(self.files) > 1:
+            both = " and ".join(one_line(str(path)) for path in self.files[:2])
+            raise UsageError(f"two files for {one_line(self.student)}: {both}", "keep one, or rename it")
+        return _inside(self.folder, self.files[0]) if self.folder else self.files[0]
+
+
+class PaperFiles(NamedTuple):
+    """A problem and the answers to it, in a folder."""
+
+    student: str
+    problem: Path
+    answers: Path
+
+    def checked(self) -> PaperFiles:
+        """The same. Raises UsageError where one is not there, and for what `inside` refuses."""
+        for path, other in ((self.problem, self.answers), (self.answers, self.problem)):
+            if _is_there(path):
+                _inside(path.parent, path)
+            elif _is_there(other):
+                hint = f"put it there, or {one_line(other.name)} elsewhere"
+                raise UsageError(f"{one_line(str(other))} has no {one_line(path.name)} beside it", hint)
+            else:
+                what = f"{one_line(str(path))} is not there, and {INDEX} lists it"
+                raise UsageError(what, "put it there, or take its line out of the list")
+        return self
+
+
+def class_of(paths: Iterable[str | Path]) -> list[Answered]:
+    """Files and folders of answers, by student."""
+    found: dict[str, Answered] = {}
+    for folder, path in (inner for each in paths for inner in _files(each)):
         student = unicodedata.normalize("NFC", student_of(path.name))
-        if student in files:
-            both = f"{one_line(str(files[student]))} and {one_line(str(path))}"
-            raise UsageError(f"two files for {one_line(student)}: {both}", "keep one, or rename it")
-        files[student] = path
-    return list(files.items())
-
-
-def by_student(every: Iterable[T], name: Callable[[T], str]) -> list[list[T]]:
-    """What was handed in, student by student: one paper, or one for each of several problems."""
-    found: dict[str, list[T]] = {}
-    for each in every:
-        found.setdefault(name(each), []).append(each)
+        others = found[student].files if student in found else ()
+        found[student] = Answered(student, (*others, path), folder)
     return list(found.values())
 
 
-def inside(folder: Path, path: Path) -> Path:
+def _inside(folder: Path, path: Path) -> Path:
     """A file that was handed in, in its folder. Raises UsageError for a link that leads elsewhere, such as to a key,
     and for what is no file: a named pipe might never end."""
     if not path.is_file():
@@ -84,7 +102,12 @@ def inside(folder: Path, path: Path) -> Path:
     return path
 
 
-def _files(name: str | Path) -> list[Path]:
+def _is_there(path: Path) -> bool:
+    return os.path.exists(path)  # noqa: PTH110, Path.exists raises for a name that no file can have, on Python 3.11
+
+
+def _files(name: str | Path) -> list[tuple[Path | None, Path]]:
+    """The files that a name stands for, each with its folder where that was named."""
     if not str(name):
         raise UsageError("the name of a file of answers is empty", "give files or folders of answers")
     path = Path(name)
@@ -93,14 +116,14 @@ def _files(name: str | Path) -> list[Path]:
         if not path.is_dir():
             if str(path) != "-":
                 path.stat()
-            return [path]
-        found = sorted(inside(path, inner) for inner in path.iterdir() if _holds_answers(inner))
+            return [(None, path)]
+        found = sorted(inner for inner in path.iterdir() if _holds_answers(inner))
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         reason = getattr(error, "strerror", None) or str(error)
         raise UsageError(f"can't read {shown}: {reason}", "give files or folders of answers") from None
     if not found:
         raise UsageError(f"no answers in {shown}", f"they are files that end with {either(_ENDINGS)}")
-    return found
+    return [(path, inner) for inner in found]
 
 
 def _holds_answers(path: Path) -> bool:
@@ -131,29 +154,21 @@ def _is_ours(row: Listed) -> bool:
 
 
 def papers_of(folder: Path) -> list[PaperFiles]:
-    """The problems and answers in a folder: those that its index lists; without one problem-ID.yaml, or problem.yaml,
-    with answers-ID.yaml beside it. Raises UsageError where one has not the other."""
-    rows = dict.fromkeys((row.problem, row.answers, row.id) for row in listed(folder))
+    """The problems and answers in a folder, whether they are there or not: those that its index lists; without one
+    problem-ID.yaml, or problem.yaml, with answers-ID.yaml beside it."""
+    rows = dict.fromkeys((row.id, row.problem, row.answers) for row in listed(folder))
     if rows:
-        return [PaperFiles(_there(folder, problem), _there(folder, answers), id) for problem, answers, id in rows]
+        return [PaperFiles(id or student_of(answers), folder / problem, folder / answers)
+                for id, problem, answers in rows]  # fmt: skip
     problems, answers = (
-        {path.stem.removeprefix(name): inside(folder, path) for path in sorted(folder.glob(f"{name}*"))
+        {path.stem.removeprefix(name): path for path in sorted(folder.glob(f"{name}*"))
          if path.suffix in YAML and path.stem.removeprefix(name)[:1] in ("", "-")}
         for name in ("problem", "answers")
     )  # fmt: skip
-    for id in sorted(problems.keys() ^ answers.keys()):
-        path, other = (problems[id], "answers") if id in problems else (answers[id], "problem")
-        hint = f"put it there, or {path.name} elsewhere"
-        raise UsageError(f"{one_line(str(path))} has no {other}{one_line(id)}.yaml beside it", hint)
-    if not problems:
+    ids = sorted(problems.keys() | answers.keys())
+    if not ids:
         hint = "attncalc exercise --output-dir makes such a folder"
         raise UsageError(f"{one_line(str(folder))} has no answers-ID.yaml beside a problem-ID.yaml", hint)
-    return [PaperFiles(problems[id], answers[id]) for id in problems]
-
-
-def _there(folder: Path, name: str) -> Path:
-    path = folder / name
-    if not path.exists():
-        what = f"{one_line(str(path))} is not there, and {INDEX} lists it"
-        raise UsageError(what, "put it there, or take its line out of the list")
-    return inside(folder, path)
+    places = ((problems.get(id, folder / f"problem{id}.yaml"), answers.get(id, folder / f"answers{id}.yaml"))
+              for id in ids)  # fmt: skip
+    return [PaperFiles(student_of(answers.name), problem, answers) for problem, answers in places]
