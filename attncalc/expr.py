@@ -275,17 +275,20 @@ def by_hand(
         value = evaluate(expr, ())
         return value if expr.op == "number" and _is_decimal(expr) else constant(float(value))
     operation, arguments = _operation(expr)
-    values = [by_hand(each, figures, constant, part) for each in arguments]
-    values = [
-        value if each.op == "slot" or is_constant(each) else part(value)
-        for each, value in zip(arguments, values, strict=True)
-    ]
+    values = (_worked(each, figures, constant, part) for each in arguments)  # of a long sum, two at a time
     if expr.op == "times":  # worked from left to right
         first, *others = values
         for k, other in enumerate(others):
             first = operation.evaluate(iter((part(first) if k else first, other)))
         return first
-    return operation.evaluate(iter(values))
+    return operation.evaluate(values)
+
+
+def _worked(
+    expr: Expr, figures: Sequence[Value], constant: Callable[[float], float], part: Callable[[Value], Value]
+) -> Value:
+    value = by_hand(expr, figures, constant, part)
+    return value if expr.op == "slot" or is_constant(expr) else part(value)
 
 
 def bounds(expr: Expr, figures: Sequence[Bounds], places: int) -> Bounds:

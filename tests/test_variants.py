@@ -234,6 +234,49 @@ def test_what_is_too_large_to_be_worked_is_found_out_at_once() -> None:
     assert time.process_time() - start < 10
 
 
+def of_size(n: int, d: int, *, rest: str = "show: {decimals: 3}") -> str:
+    matrices = "".join(f"  W_{name}: {{from: -2, to: 2, columns: {d}}}\n" for name in "QKV")
+    return f"draw:\n  H: {{from: -2, to: 2, rows: {n}, columns: {d}}}\n{matrices}{rest}\n"
+
+
+def matrix(rows: int, columns: int) -> list[list[int]]:
+    return [[(3 * i + j * j + i * j) % 5 - 2 for j in range(columns)] for i in range(rows)]
+
+
+def of_layers(n: int, d: int, layers: int) -> str:
+    attention = "".join(f"W_{name}: {matrix(d, d)}, " for name in "QKV")
+    layer = (f"  - attention: {{{attention}heads: 2}}\n    norm: {{kind: layer-norm, place: pre}}\n"
+             f"    feed_forward: {{W_1: {matrix(d, 2 * d)}, W_2: {matrix(2 * d, d)}, activation: gelu}}\n")  # fmt: skip
+    return f"kind: decoder\nH: {matrix(n, d)}\nlayers:\n{layer * layers}"
+
+
+# What takes long: ranks, sums of products, products rounded one by one, e^x and GELU, many small matrices, a draw that
+# is few of many figures.
+HOPELESS = {
+    "wide": (of_size(16, 24), by_level), "long": (of_size(60, 6), by_level), "large": (of_size(80, 80), by_level),
+    "too large": (of_size(400, 300), by_level),
+    "one figure": (of_size(60, 60, rest="scale: {multiply: 0.002}\nshow: {decimals: 1}"), "O[1,1]"),
+    "feed-forward": ("kind: feed-forward\nactivation: gelu\ndraw: {x: {of: quarters, rows: 40, columns: 40}, "
+                     "W_1: {of: quarters, columns: 40}, W_2: {of: quarters, columns: 40}}", "output[1,1]"),
+    "deep": (of_layers(4, 4, 24), by_level), "many matrices": (of_layers(3, 2, 60), by_level),
+    "one figure of many layers": (of_layers(8, 8, 8), "result[1,1]"),
+    "few drawn": (f"H: {matrix(60, 40)}\nW_Q: identity\nW_K: identity\nW_V: identity\nscale: {{multiply: 0.01}}\n"
+                  "draw: {b_V: {columns: 40}}", by_level),
+    "few draws": (f"H: {matrix(150, 12)}\nW_Q: identity\nW_K: identity\nW_V: identity\nscale: {{multiply: 0.01}}\n"
+                  "draw: {b_V: {from: 0, to: 1, columns: 12}}", by_level),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HOPELESS)
+def test_where_no_draw_will_do_it_is_found_out_in_time(name: str) -> None:
+    text, asked = HOPELESS[name]
+    of = (lambda solution: by_level(solution, 2)) if callable(asked) else lambda solution: by_names(solution, [asked])
+    start = time.process_time()
+    with pytest.raises(UsageError, match=r"no variant was found in|too large for its draws") as caught:
+        next(variants(template(text.encode()), ["a"], "s", of))
+    assert time.process_time() - start < 5 and "; draw " in str(caught.value)
+
+
 @each_recipe
 def test_no_asked_step_shows_one_row_over_and_over(path: Path) -> None:
     """Of draw-scale, seed s, the 15th would else show A = [0.14, 0.284, 0.576] three times."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial, reduce
-from itertools import combinations
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -15,7 +14,7 @@ from attncalc.exercises.habits import EXACT, Habit, Many, digits, habits, worked
 from attncalc.marking.catalogue import WRONG
 from attncalc.mechanisms import solve
 from attncalc.problem import Problem
-from attncalc.problem.fitness import is_flat, is_its_transpose
+from attncalc.problem.fitness import has_equal_rows, is_flat, is_its_transpose
 from attncalc.rounding import Flags, Floats, rounded
 from attncalc.solution import Solution
 from attncalc.steps import Contract, Given, Step
@@ -32,6 +31,9 @@ WHY = {  # in words
     METHOD: "a known wrong method gives the right figures",
 }
 NEAR = 0.02  # of a unit: figures so near to a tie are not asked for
+# How long it takes to draw and look at a matrix, to compute a figure that is no sum of products, and to work by the
+# habits as well: measured in products of a sum, the longest time of some problems.
+A_MATRIX, A_FIGURE, BY_HAND = 2048, 16, 8
 RARE = 0.05  # of draws: a method that changes the digits of fewer can't be told from the right one here
 ENOUGH = 0.02  # of draws: so many must be fair to some steps for these to be asked together
 
@@ -107,10 +109,35 @@ class Judge:
         given = [step.matrix for step in self.steps.values() if isinstance(step, Given)]
         return {m.drawn: (m.values.shape[0], m.values.shape[1]) for m in given if m.drawn}
 
-    @property
+    @cached_property
     def figures(self) -> int:
-        """How many there are in the steps of one draw that are judged."""
-        return sum(step.values.size for step in self._needed)
+        """How many there are in the steps that are judged, and are others in each draw."""
+        return sum(step.values.size for step in self._changing)
+
+    def cost(self, reason: str) -> int:
+        """How long it takes, about, to refuse a draw for this reason, in products of a sum."""
+        times = 1 if reason in (DEGENERATE, SYMMETRIC, NEAR_TIE) else BY_HAND
+        return self._cost_of_matrices + self._cost_of_steps * times
+
+    @cached_property
+    def _cost_of_matrices(self) -> int:
+        """Of their draws, and their ranks, which take as long as the product of each with itself."""
+        return sum(A_MATRIX + rows * columns * min(rows, columns) for rows, columns in self.shapes.values())
+
+    @cached_property
+    def _cost_of_steps(self) -> int:
+        factors = (step.operands[0].shape[1] if isinstance(step, Contract) else A_FIGURE for step in self._changing)
+        return sum(step.values.size * factor for step, factor in zip(self._changing, factors, strict=True))
+
+    @cached_property
+    def _changing(self) -> list[Step]:
+        """The steps that rest on a drawn matrix."""
+        found: dict[str, Step] = {}
+        for step in self._needed:
+            of_draw = step.matrix.drawn if isinstance(step, Given) else any(each.id in found for each in step.operands)
+            if of_draw:
+                found[step.id] = step
+        return list(found.values())
 
     def consider(self, drawn: Many, examples: Iterable[Problem]) -> None:
         """Take up the known wrong methods that these draws can be asked about: those that give other digits to some.
@@ -120,11 +147,13 @@ class Judge:
         """
         batch = self._batch(drawn)
         batch = batch.only(self._first_failing(batch, self._plain_tests) == "")
+        if not batch.size:
+            return
         exact = [self._problem, *(problem.with_show(rounding="exact") for problem in examples)]
         solved = [(problem, solve(problem)) for problem in exact]
         alike = [(problem, solution) for problem, solution in solved if solution.steps.keys() == self.steps.keys()]
         found = []
-        for key, method in WRONG.items() if batch.size else ():
+        for key, method in WRONG.items():
             ways = (self._way(key, method(*each), each[1]) for each in alike)
             wrong = max(ways, key=lambda way: len(way.steps))
             if wrong.asked and np.mean(~self._gives_the_same(wrong, batch)) > RARE:
@@ -280,8 +309,10 @@ def _has_flat_matrices(batch: Batch) -> Flags:
 def _has_like_matrices(batch: Batch) -> Flags:
     """A matrix that is its own transpose, or the same as another one."""
     matrices = batch.drawn.values()
-    pairs = ((one, other) for one, other in combinations(matrices, 2) if one.shape == other.shape)
-    return _any(batch, (*map(is_its_transpose, matrices), *((one == other).all(axis=(0, 1)) for one, other in pairs)))
+    alike: dict[tuple[int, ...], list[Floats]] = {}
+    for each in matrices:
+        alike.setdefault(each.shape, []).append(each.reshape(-1, each.shape[-1]))
+    return _any(batch, (*map(is_its_transpose, matrices), *(has_equal_rows(np.stack(each)) for each in alike.values())))
 
 
 def _any(batch: Batch, bad: Iterable[Flags]) -> Flags:

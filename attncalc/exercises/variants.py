@@ -29,8 +29,10 @@ REPEATED, OTHER_STEPS = "repeated", "other_steps"
 UNFIT = (judging.DEGENERATE, judging.SYMMETRIC)  # whatever is asked: many draws always are
 SMALL = 20_000  # draws that there may be at most: all of them are judged, and counted
 TRIES = 10_000  # draws for one variant; where none of so many will do, there are too few
+WORK = 2**27  # what the draws for one variant may cost: of what is large, fewer are judged
+LARGEST = 2**23  # what a draw may
 _FIGURES = 2**20  # of all steps of draws that are judged together, about
-_FEWEST, _MOST = 256, 8192  # draws that are
+_FEWEST, _MOST = 256, 8192  # draws that are, unless these have more than so many figures
 _EACH = 32  # of them for each variant, where there are many
 _EXAMPLES = 3  # that the ways of wrong methods are found in
 _PROBE = 512  # draws that tell which wrong methods can be asked about
@@ -65,7 +67,7 @@ def variants(
     if len(set(ids)) < len(ids):
         raise UsageError("two variants with one id", "give each an id of its own")
     source = _Source(template, seed, asked, Counter() if refused is None else refused)
-    yield from source.enumerated(ids) if source.count <= SMALL else source.sampled(ids)
+    yield from source.enumerated(ids) if source.is_small else source.sampled(ids)
 
 
 class _Source:
@@ -78,10 +80,22 @@ class _Source:
         for path in self.forms:
             if path not in self.shapes:
                 raise UsageError(f"draw.{path}: the solution has no use for it", "leave it out of draw")
-        self.at_once = min(max(_FIGURES // self.judge.figures, _FEWEST), _MOST)
+        figures = self.judge.figures
+        if self.judge.cost(judging.NEAR_TIE) > LARGEST:
+            raise UsageError("what is drawn is too large for its draws to be judged", "draw smaller matrices")
+        together = min(max(_FIGURES // figures, min(_FEWEST, 4 * _FIGURES // figures), 1), _MOST)
+        self.at_once = min(together, WORK // self.judge.cost(judging.HABITS))
         self.count = prod(form.count(*self.shapes[path]) for path, form in self.forms.items())
-        probes = [f"probe/{k}" for k in range(_PROBE)]
+        probes = self._probes("probe", 2 * self.judge.cost(judging.HABITS))
         self.judge.consider(self.draws(probes), map(template.example, probes[:_EXAMPLES]))
+
+    @property
+    def is_small(self) -> bool:
+        return self.count <= SMALL and self.count * self.judge.cost(judging.HABITS) <= WORK
+
+    def _probes(self, name: str, cost: int) -> list[str]:
+        """Seeds of draws that tell something of all, each for so many figures."""
+        return [f"{name}/{k}" for k in range(min(_PROBE, max(4 * _FIGURES // self.judge.figures, 1), WORK // cost))]
 
     def draws(self, seeds: Sequence[str]) -> Many:
         """What each seed draws."""
@@ -97,7 +111,10 @@ class _Source:
             ahead.forget(k)
 
     def _first(self, id: str, judged: Iterator[Judged], taken: set[bytes]) -> Variant:
-        for _, (reason, drawn) in zip(range(TRIES), judged, strict=False):
+        tries = work = 0
+        while tries < TRIES and work <= WORK:
+            tries += 1
+            reason, drawn = next(judged)
             digest = b"" if reason else _digest(drawn)
             reason = REPEATED if digest in taken else reason
             variant = None if reason else self._variant(id, drawn)
@@ -105,14 +122,16 @@ class _Source:
                 taken.add(digest)
                 return variant
             self.refused[reason or OTHER_STEPS] += 1
+            work += self.judge.cost(reason)
         found = f"{len(taken)} variants were found, and no other" if taken else "no variant was found"
-        raise self._too_few(f"{found} in {TRIES} draws")
+        raise self._too_few(f"{found} in {tries} draw{'s' if tries > 1 else ''}")
 
     def enumerated(self, ids: Sequence[str]) -> Iterator[Variant]:
         """Of all draws that there are, those that will do, in an order of the seed's."""
         good = []
-        for start in range(0, self.count, _FEWEST):
-            numbers = range(start, min(start + _FEWEST, self.count))
+        together = min(self.at_once, _FEWEST)
+        for start in range(0, self.count, together):
+            numbers = range(start, min(start + together, self.count))
             each = [self._numbered(number) for number in numbers]
             drawn = {path: np.stack([one[path] for one in each], axis=-1) for path in self.forms}
             reasons = self.judge.verdicts(drawn)
@@ -143,7 +162,8 @@ class _Source:
             kinds[reason.partition(":")[0]] += count
         others = Counter({kind: count for kind, count in kinds.items() if kind not in UNFIT})
         why = "".join(f", mostly because {WHY[kind]}" for kind, _ in (others or kinds).most_common(1))
-        less = self.judge.less(self.draws([f"less/{k}" for k in range(_PROBE)]))
+        probes = self._probes("less", 8 * self.judge.cost(judging.HABITS))
+        less = self.judge.less(self.draws(probes)) if probes else []
         as_with = f", as with --blank {','.join(less)}" if 0 < len(less) < len(self.judge.asked) else ""
         return UsageError(what + why, f"draw from more numbers, show fewer decimals, or ask for less{as_with}")
 
@@ -195,10 +215,11 @@ class _Ahead:
 
     def _judge_more(self, k: int) -> None:
         """More draws for the id at place k, and for some after it that none was found for yet."""
-        together = self.source.at_once // _EACH
+        at_once = self.source.at_once
+        together = max(at_once // _EACH, 1)
         later = (id for id in self.ids[k + 1 : k + 2 * together] if id not in self._found)
         hungry = [self.ids[k], *islice(later, together - 1)]
-        each = max(_EACH, _FEWEST // len(hungry))
+        each = min(max(_EACH, _FEWEST // len(hungry)), at_once)
         seeds = []
         for id in hungry:
             start = len(self._judged.setdefault(id, []))
