@@ -1,0 +1,128 @@
+"""The limits of the loader from both sides, and places and wording that are easily off by one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from attncalc import parse, problem, solve
+from attncalc.errors import ProblemError, UsageError
+from attncalc.problem import files
+from attncalc.problem.nodes import compose, scalar_at
+from attncalc.problem.readers import integer, whole
+from attncalc.problem.source import Source
+from attncalc.problem.syntax import place
+
+SOFTMAX = "kind: softmax\nx: "
+
+
+def error_of(text: str) -> str:
+    with pytest.raises(ProblemError) as caught:
+        parse(text.encode(), "f.yaml")
+    return str(caught.value)
+
+
+def empty_file(path: Path, size: int) -> Path:
+    with path.open("wb") as file:
+        file.truncate(size)  # takes no room
+    return path
+
+
+@pytest.mark.parametrize(("ending", "most"), [
+    (".npz", 200_000_000), (".npy", 200_000_000), (".csv", 20_000_000), (".txt", 20_000_000),
+])  # fmt: skip
+def test_how_large_a_file_of_figures_may_be(ending: str, most: int, tmp_path: Path) -> None:
+    source = Source("f", folder=tmp_path)
+    name = empty_file(tmp_path / f"W{ending}", most).name
+    assert len(files._bytes(source, name, files.LARGEST[ending])) == most
+    empty_file(tmp_path / name, most + 1)
+    with pytest.raises(files.NotUsable, match=f"larger than {most} bytes"):
+        files._bytes(source, name, files.LARGEST[ending])
+
+
+def test_how_large_a_problem_file_may_be(tmp_path: Path) -> None:
+    assert len(problem.read(str(empty_file(tmp_path / "a.yaml", 50_000_000)))) == 50_000_000
+    with pytest.raises(UsageError, match="larger than 50000000 bytes"):
+        problem.read(str(empty_file(tmp_path / "b.yaml", 50_000_001)))
+
+
+@pytest.mark.parametrize("deep", range(1, 70))
+def test_how_deep_lists_may_be(deep: int) -> None:
+    """Written out, and where an alias stands for some of them."""
+    inner = deep // 2
+    texts = ["[" * deep + "]" * deep]
+    if inner:
+        texts.append(f"[&a {'[' * inner}{']' * inner}, {'[' * (deep - 1 - inner)}*a{']' * (deep - 1 - inner)}]")
+    for text in texts:
+        if deep <= 64:
+            assert compose(Source("f", text)) is not None
+        else:
+            with pytest.raises(ProblemError, match="nesting too deep; at most 64 lists"):
+                compose(Source("f", text))
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(1000, 1000), (1, 1_000_000)])
+def test_how_many_figures_are_drawn_of_one_matrix(rows: int, columns: int) -> None:
+    form = "{{random: integers, from: 0, to: 1, rows: {}, columns: {}, seed: 1}}"
+    assert parse(f"{SOFTMAX}{form.format(rows, columns)}\n".encode()).given.x.values.shape == (rows, columns)
+    said = error_of(f"{SOFTMAX}{form.format(rows + 1, columns)}\n")
+    assert f"{rows + 1} × {columns} is too large; at most 1000000 entries" in said
+
+
+@pytest.mark.parametrize("high", [2, 3])
+@pytest.mark.parametrize("text", ["x", "", "1.0", "-1", "4"])
+def test_what_is_no_whole_number_within_bounds_is_refused(text: str, high: int) -> None:
+    node = scalar_at(text, 0, 0)
+    for reader in (whole(0, high), integer(0, high)):
+        with pytest.raises(ProblemError, match=f"is not a whole number from 0 to {high}"):
+            reader(Source("f"), node, "p")
+    assert [integer(-2, high)(Source("f"), scalar_at(text, 0, 0), "p") for text in ("-2", "−1", "0", str(high))] == [
+        -2, -1, 0, high,
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r", "\x85", "\u2028", "\u2029"])
+@pytest.mark.parametrize("before", ["", "abc", "a"])
+def test_line_and_column_of_each_character(before: str, end: str) -> None:
+    text = f"{before}{end}de{end}{end}fghij{end}k"
+    line, column = 1, 1
+    for index in range(len(text)):
+        if text[index - 1 : index + 1] != "\r\n":  # which are one end
+            assert place(text, index) == (line, column)
+        at_an_end = text[: index + 1].endswith(end)
+        line, column = (line + 1, 1) if at_an_end else (line, column + 1)
+
+
+def test_a_slip_well_above_an_error_is_not_blamed_for_it() -> None:
+    """The colon that is wrong is on line 9; that without a space, a text on two lines, stands far above it."""
+    lines = ["title: a", "kind: softmax", "tokens: [a]", "vocabulary:", "  - a:b", "  - c", "x:", "  - [1, 2]"]
+    said = error_of("\n".join([*lines, "temperature: 2: 3", ""]))
+    assert said.startswith("f.yaml:9:15: a colon can't stand here"), said
+
+
+@pytest.mark.parametrize(("text", "said"), [
+    ("H: [[1, 2]]\nW_Q: [[1], [2]]\nW_K: [[1, 2], [3, 4]]\nW_V: identity\n", "2 columns (2 × 2), but W_Q has 1 column"),
+    ("H: [[1, 2]]\nW_QKV: [[1, 2, 3], [4, 5, 6]]\nW_O: [[1], [2]]\n", "2 rows (2 × 1), but 1 is needed: "),
+    ("H: [[1, 2]]\nW_QKV: [[1, 2, 3, 4, 5, 6], [1, 2, 3, 4, 5, 6]]\nW_O: [[1]]\n", "1 row (1 × 1), but 2 are needed: "),
+])  # fmt: skip
+def test_one_is_needed_and_two_are(text: str, said: str) -> None:
+    assert said in error_of(text)
+
+
+@pytest.mark.parametrize(("form", "hint"), [
+    ("from: 0, to: 1", "add rows: to it"), ("from: 0, to: 1, rows: 2", "add columns: to it"),
+    ("from: 0, to: 1, columns: 2", "add rows: to it"),
+])  # fmt: skip
+def test_the_first_side_that_is_missing_is_asked_for(form: str, hint: str) -> None:
+    assert error_of(f"{SOFTMAX}{{random: integers, {form}, seed: 1}}\n").endswith(hint)
+
+
+@pytest.mark.parametrize("text", ["", "\n", "# nothing\n", "---\n", "--- # nothing\n...\n"])
+def test_an_empty_file_is_told(text: str) -> None:
+    assert "the file is empty" in error_of(text) or "mapping" in error_of(text)
+
+
+def test_a_document_may_be_marked_as_such() -> None:
+    assert solve(parse(f"---\n{SOFTMAX}[[1, 2]]\n...\n".encode())).result.values.shape == (1, 2)
+    assert "found a second document at line 4" in error_of(f"---\n{SOFTMAX}[[1, 2]]\n---\nx: 1\n")
