@@ -45,8 +45,17 @@ class Given(Step):
         given = Bounds(self.values, self.values, self.values)
         return given if self.is_exact else rounded_or_not(given, places)  # of a file, as printed or not
 
+    def exact_from(self, operands: Sequence[Floats], exact: Sequence[Flags]) -> Flags:
+        return self.exact
+
     def reached(self, operands: Sequence[Flags]) -> Flags:
         return np.zeros(self.shape, dtype=bool)
+
+    def workings(self, i: int, figures: Figures) -> list[tuple[Expr, list[Any]]]:
+        """Each cell is the figure itself, as it was written."""
+        values = self.values[i].tolist()
+        texts = map(repr, values) if self.written is None else self.written[i].tolist()
+        return [(expr.number(value, text), []) for value, text in zip(values, texts, strict=True)]
 
     @cached_property
     def own_decimals(self) -> int | None:
