@@ -10,7 +10,7 @@ from typing import NamedTuple
 from attncalc import digits
 from attncalc.blocks import Block, Document, Items, Prose, Section, Table, Token
 from attncalc.layout.report import SIGNS, Report, indexed, number, symbol_of
-from attncalc.marking.marks import total
+from attncalc.marking.marks import about, total
 from attncalc.marking.papers import Paper, by_student
 from attncalc.marking.verdicts import CORRECT, FOLLOWS, SLIP, VERDICTS
 from attncalc.wording import Wording
@@ -110,8 +110,8 @@ def _unread(say: Wording, paper: Paper) -> Prose:
 def _of_all(say: Wording, students: Sequence[Student]) -> Iterator[Prose]:
     """The mean and the highest marks."""
     given, worth = zip(*(each.earned for each in students if each.earned), strict=True)
-    mean, highest = sum(given, Fraction(0)) / len(given), max(given)
-    yield say("report.class.of_all", mean=number(mean), highest=number(highest), worth=number(max(worth)))
+    mean = about(sum(given, Fraction(0)) / len(given), Fraction(0))
+    yield say("report.class.of_all", mean=number(mean), highest=number(max(given)), worth=number(max(worth)))
 
 
 def _steps_of_class(say: Wording, students: Sequence[Student]) -> Table:

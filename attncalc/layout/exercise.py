@@ -40,6 +40,7 @@ from attncalc.layout.figures import Printed
 from attncalc.layout.kinds import arranged, given
 from attncalc.layout.lines import lay_lines
 from attncalc.layout.page import Page
+from attncalc.marking.marks import as_text
 from attncalc.marking.template import by_choice, known_axes
 from attncalc.rounding import Floats, Texts
 from attncalc.show import Show
@@ -139,7 +140,7 @@ def _question(exercise: Exercise, lang: str) -> Question:
     answer = lay_out(
         exercise.solution, exercise.show, lang, title=exercise.title, kind=exercise.kind, figures=figures
     )  # fmt: skip
-    marks = digits.fraction(exercise.worth) if exercise.worth is not None else ""
+    marks = as_text(exercise.worth) if exercise.worth is not None else ""
     question = _Question(exercise, say, figures)
     answers, asked = tuple(question.answers()), tuple(map(question.asked, question.steps))
     return Question(title, tuple(question.blocks()), (*answers, *answer.blocks), marks, asked)

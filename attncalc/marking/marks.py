@@ -35,8 +35,28 @@ def read_marks(text: str) -> Fraction | None:
 
 
 def as_text(marks: Fraction) -> str:
-    """Marks as they are shown: 2, 1.5, 1.56."""
-    return digits.fraction(marks)
+    """Marks as they are shown: a decimal whole, 2, 1.5, 0.001; another to hundredths, or to two digits."""
+    own = _decimals(marks)
+    return digits.fraction(marks, _enough(marks) if own is None else own)
+
+
+def about(marks: Fraction, worth: Fraction) -> Fraction:
+    """Marks in hundredths, in those of what is less than a tenth, or with as many decimals as those they are out of."""
+    return Fraction(digits.fraction(marks, max(_enough(marks), _decimals(worth) or 0)))
+
+
+def _decimals(marks: Fraction) -> int | None:
+    """How many decimals a number has; None: no end of them."""
+    most = marks.denominator.bit_length()
+    return next((k for k in range(most + 1) if 10**k % marks.denominator == 0), None)
+
+
+def _enough(marks: Fraction) -> int:
+    """Two decimals, or so many that the first digit that is not 0 has one after it."""
+    places = 2
+    while 0 < marks * 10**places < 10:
+        places += 1
+    return places
 
 
 def scores(marking: Marking, worth: Mapping[str, Fraction], follow_through: str = "full") -> list[Score]:
@@ -45,6 +65,7 @@ def scores(marking: Marking, worth: Mapping[str, Fraction], follow_through: str 
 
 
 def _score(marking: Marking, id: str, worth: Fraction, follows: Fraction) -> Score:
+    # Marks are given as they are shown, so that those of the steps add up to those of all.
     marked = marking.steps.get(id)
     if marked is None:
         return Score(id, Fraction(0), marking.solution.steps[id].values.size, Fraction(0), worth)
@@ -52,12 +73,7 @@ def _score(marking: Marking, id: str, worth: Fraction, follows: Fraction) -> Sco
     rest = marked.from_slips
     whole = np.isin(marked.verdicts, [CORRECT, IMPRECISE, FOLLOWS]) & ~rest
     earned = int(np.count_nonzero(whole)) + follows * int(np.count_nonzero(rest))
-    return Score(id, earned, figures, _in_hundredths(worth * earned / figures) if figures else Fraction(0), worth)
-
-
-def _in_hundredths(marks: Fraction) -> Fraction:
-    """As they are shown, so that those of the steps add up to those of all."""
-    return Fraction(as_text(marks))
+    return Score(id, earned, figures, about(worth * earned / figures, worth) if figures else Fraction(0), worth)
 
 
 def total(scores: Iterable[Score]) -> tuple[Fraction, Fraction]:
