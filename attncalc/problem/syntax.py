@@ -63,7 +63,14 @@ def syntax_error(source: Source, error: yaml.YAMLError, last: yaml.Event | None)
 
 def pairs_joined(text: str) -> str:
     """The text as YAML reads it where JSON wrote a character beyond U+FFFF as two escapes: \\ud83d\\ude00."""
-    return _quoted.sub(lambda quoted: _escape_or_pair.sub(_joined, quoted[0]), text) if "\\u" in text else text
+    return _quoted.sub(_with_joined, text) if "\\u" in text else text
+
+
+def _with_joined(quoted: re.Match[str]) -> str:
+    """Spaces after the closing quote make up for what its line is shorter by: what follows keeps its column."""
+    joined = _escape_or_pair.sub(_joined, quoted[0])
+    before, after = (_line_end.split(each)[-1] for each in (quoted[0], joined))
+    return joined + " " * (len(before) - len(after))
 
 
 def _joined(escape: re.Match[str]) -> str:
