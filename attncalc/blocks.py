@@ -243,12 +243,13 @@ class SheetWords(NamedTuple):
 
 
 class Sheet(NamedTuple):
-    """An exercise sheet with its key: `head` are the lines above its questions (course, date, name), `foot` says which
-    sheet it is."""
+    """An exercise sheet with its key: `head` are the lines above the questions of both (course, date), `name` is where
+    whoever fills in the sheet writes theirs, `foot` says which sheet it is."""
 
     title: Prose
     lang: str
     head: tuple[Prose, ...]
+    name: Prose
     questions: tuple[Question, ...]
     foot: Prose
     key_title: Prose

@@ -460,3 +460,17 @@ def test_nothing_of_a_sheet_waits_for_the_collector(format: str) -> None:
         assert len(list(made)) == 2 and gc.collect() == 0
     finally:
         gc.enable()
+
+
+@pytest.mark.parametrize("form", ["markdown", "latex", "html", "text"])
+def test_sheet_and_key_name_course_and_date_and_the_sheet_alone_asks_for_a_name(form: str) -> None:
+    said = ("--course", "Linear algebra", "--date", "12 May", "--format", form)
+    for key in ((), ("--key",)):
+        page = exercise(ABC, *said, *key).stdout
+        assert page.count("Linear algebra") == page.count("12 May") == 1, (form, key)
+        above, _, below = page.partition("12 May")
+        is_printed = "printanswers" not in below and not key  # LaTeX: one file, in which the name is in what hides it
+        assert ("Name:" in page) == (is_printed or form == "latex")
+        if form == "latex":
+            assert "\\ifprintanswers\\else" not in above
+            assert below.partition("Name:")[0].rstrip().endswith("\\ifprintanswers\\else")

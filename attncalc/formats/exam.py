@@ -44,11 +44,12 @@ def _settings(sheet: Sheet, key: bool) -> Iterator[str]:
 
 
 def _head(sheet: Sheet) -> str:
-    """What a student sees above the questions, and who marks."""
-    lines = [latex.sentence(line) for line in sheet.head]
+    """What stands above the questions, and what a student, and who marks, fills in there."""
+    lines = [latex.sentence(sheet.name)]
     if _has_marks(sheet) and len(sheet.questions) > 1:
         lines.append(rf"\multirowgradetable{{{-(-len(sheet.questions) // IN_A_ROW)}}}[questions]")
-    return "\\ifprintanswers\\else\n" + "\n\n".join(lines) + "\n\n\\fi"
+    of_both = "".join(f"{latex.sentence(line)}\n\n" for line in sheet.head)
+    return of_both + "\\ifprintanswers\\else\n" + "\n\n".join(lines) + "\n\n\\fi"
 
 
 def _question(sheet: Sheet, question: Question) -> str:

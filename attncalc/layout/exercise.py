@@ -94,12 +94,12 @@ def lay_sheet(exercises: Sequence[Exercise], head: Head, lang: str, concepts: Se
     only = exercises[0] if exercises else None
     alone = _title(say, only) if only and len(questions) == 1 else say("sheet.title")
     title = Prose((head.title,)) if head.title else alone
-    lines = [Prose((Token(text),)) for text in (head.course, head.date) if text]
-    lines.append(say("sheet.name", blank=Blank(30)))
+    lines = tuple(Prose((Token(text),)) for text in (head.course, head.date) if text)
+    name = say("sheet.name", blank=Blank(30))
     foot = say("sheet.foot", variant=Token(head.variant), fingerprint=Token(head.fingerprint))
     words = SheetWords(**{name: say.text(f"sheet.words.{name}") for name in SheetWords._fields})
     return Sheet(
-        title, lang, tuple(lines), questions, foot if head.variant else Prose(()), say("sheet.key", title=title), words,
+        title, lang, lines, name, questions, foot if head.variant else Prose(()), say("sheet.key", title=title), words,
         say.text("colon"),
     )  # fmt: skip
 
@@ -117,7 +117,7 @@ def as_document(sheet: Sheet, *, key: bool = False) -> Document:
         else:
             heading = _worth(say, sheet, say("sheet.question", n=k + 1, title=question.title), question)
             sections.append(Section(heading, f"question-{k + 1}", blocks))
-    head = () if key else sheet.head
+    head = sheet.head if key else (*sheet.head, sheet.name)
     foot = (sheet.foot,) if sheet.foot.parts else ()
     return Document(title, sheet.lang, (*head, *sections, *foot), colon=sheet.colon)
 
