@@ -76,15 +76,33 @@ import sys
 from attncalc.cli import main
 from attncalc.cli.progress import Progress
 Progress.__init__.__defaults__ = (0.02,)  # so that a quick machine is at work still
-sys.exit(main(["solve", "-"]))
+sys.exit(main(sys.argv[1:]))
 """
 
 
 def test_long_work_says_what_it_is_at_and_leaves_nothing() -> None:
-    code, said, page = on_terminal("-c", SOON, stdin=LONG)
+    code, said, page = on_terminal("-c", SOON, "solve", "-", stdin=LONG)
     assert code == 0 and page.startswith(b"Attention")
     assert re.search(r"attncalc: (working|laying out) head[1-4]|attncalc: writing text \.\.", said)
     assert screen(said) == [""] and "\x1b" not in said
+
+
+DRAWN = "problems/draw-scale.yaml"
+CALLS = {
+    "mask": (("mask", "--causal", "--size", "300"), r"working |laying out |writing text"),
+    "check": (("check", "-"), r"working|marking published"),
+    "exercise": (("exercise", DRAWN, "--level", "1", "--variants", "40", "--output-dir", "{folder}"), r"working|writing "),
+    "size": (("size", "problems/small-decoder.yaml"), r"working|laying out |writing text"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_every_command_that_may_take_long_says_so(name: str, tmp_path: Path) -> None:
+    arguments, says = CALLS[name]
+    places = [each.replace("{folder}", str(tmp_path / "sheets")) for each in arguments]
+    soon = SOON.replace("0.02", "0.0005")
+    _, said, _ = on_terminal("-c", soon, *places, stdin=f"{LONG}published: {{result: _}}\n")
+    assert re.search(rf"attncalc: ({says})", said) and screen(said) == [""], said
 
 
 def test_short_work_says_nothing() -> None:

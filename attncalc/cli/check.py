@@ -65,26 +65,31 @@ def check(
 ) -> int:  # fmt: skip
     """Mark written figures: which are right, which follow from an earlier slip, and where the first slip is."""
     from attncalc.cli.output import language, screen, write
+    from attncalc.cli.progress import Progress
+    from attncalc.problem.source import one_line
 
     _refuse(template, answers, marks, follow_through)
     on = screen(output)
     asked = _format(format, on.terminal, math)
     of_folder = bool(problem) and Path(problem).is_dir()
-    if of_folder:
-        _refuse_with_folder(template, answers, step)
-        papers = _folder(Path(problem), decimal_comma)
-    elif template:
+    if template and not of_folder:
         write(_template(problem, step or [], lang, on), output)
         return 0
-    else:
-        papers = _papers(problem, answers or [], step or [], decimal_comma)
-    readable = [each for each in papers if isinstance(each, _Read)]
-    if not readable:  # nobody is marked
-        raise next(each.error for each in papers if isinstance(each, _Unread))
-    printed = not (answers or of_folder)
-    marked = [_marked(each, marks, follow_through or "full", printed=printed) for each in papers]
-    of_class = of_folder or len(answers or []) > 1 or any(Path(each).is_dir() for each in answers or [])
-    page = _page(readable, marked, asked, language(lang, readable[0].problem, on), of_class, on, math)
+    with Progress() as tell:
+        if of_folder:
+            _refuse_with_folder(template, answers, step)
+            papers = _folder(Path(problem), decimal_comma)
+        else:
+            papers = _papers(problem, answers or [], step or [], decimal_comma)
+        readable = [each for each in papers if isinstance(each, _Read)]
+        if not readable:  # nobody is marked
+            raise next(each.error for each in papers if isinstance(each, _Unread))
+        marked = []
+        for each in papers:
+            tell(f"marking {one_line(each.name)}")
+            marked.append(_marked(each, marks, follow_through or "full", printed=not (answers or of_folder)))
+        of_class = of_folder or len(answers or []) > 1 or any(Path(each).is_dir() for each in answers or [])
+        page = _page(readable, marked, asked, language(lang, readable[0].problem, on), of_class, on, math)
     write(page, output, on if pager else None)
     return 0 if all(paper.is_right for paper in marked) else 1
 

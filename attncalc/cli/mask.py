@@ -58,6 +58,7 @@ def mask(
     """
     from attncalc import mechanisms
     from attncalc.cli.output import format_for, language, render, said, screen, write
+    from attncalc.cli.progress import Progress
     from attncalc.errors import UsageError
     from attncalc.problem import Mask, Problem, Show
 
@@ -75,7 +76,9 @@ def mask(
     table = _table(asked, size, tokens, {"--scores": scores, "--weights": weights})
     problem = Problem("mask", None, None, "mask", show, table)
     lang = language(lang, problem, on)
-    page = render(problem, mechanisms.solve(problem), format=format, lang=lang, on=on, **of_format)
+    with Progress() as tell:
+        solution = mechanisms.solve(problem, lambda id: tell(f"working {id}"))
+        page = render(problem, solution, format=format, lang=lang, on=on, tell=tell, **of_format)
     write(page, output, on if pager else None)
 
 

@@ -28,11 +28,13 @@ def size(
     from attncalc import mechanisms
     from attncalc import problem as problems
     from attncalc.cli.output import format_for, language, render, said, screen, write
+    from attncalc.cli.progress import Progress
 
     on = screen(output)
     of_format = said(math=math, fragment=fragment)
     format = format_for(format, on, of_format)
     read = mechanisms.sized(problems.load(problem))
     lang = language(lang, read, on)
-    page = render(read, mechanisms.solve(read), format=format, lang=lang, on=on, **of_format)
+    with Progress() as tell:
+        page = render(read, mechanisms.solve(read), format=format, lang=lang, on=on, tell=tell, **of_format)
     write(page, output, on if pager else None)
