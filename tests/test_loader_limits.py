@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import codecs
+import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from attncalc import parse, problem, solve
 from attncalc.errors import ProblemError, UsageError
 from attncalc.problem import files
+from attncalc.problem.decoding import decode
 from attncalc.problem.nodes import compose, scalar_at
 from attncalc.problem.readers import integer, whole
 from attncalc.problem.source import Source
@@ -116,6 +120,59 @@ def test_one_is_needed_and_two_are(text: str, said: str) -> None:
 ])  # fmt: skip
 def test_the_first_side_that_is_missing_is_asked_for(form: str, hint: str) -> None:
     assert error_of(f"{SOFTMAX}{{random: integers, {form}, seed: 1}}\n").endswith(hint)
+
+
+@pytest.mark.parametrize("above", range(4))
+@pytest.mark.parametrize("column", range(1, 5))
+def test_a_bracket_that_is_not_closed_is_told_at_its_own_place(above: int, column: int) -> None:
+    text = "# a\n" * above + "title: a\n" + f"x:{' ' * column}[[1, 2],\n\n" + "temperature: 2\n"
+    assert error_of(text).startswith(f"f.yaml:{above + 2}:{column + 3}: this [ is not closed")
+
+
+@pytest.mark.parametrize("bom", [b"", codecs.BOM_UTF8], ids=["", "BOM"])
+@pytest.mark.parametrize("length", range(12))
+@pytest.mark.parametrize("above", ["", "a\n", "没有\n\n"])
+def test_a_byte_that_is_no_utf_8_is_told_at_its_own_place(bom: bytes, length: int, above: str) -> None:
+    with pytest.raises(ProblemError) as caught:
+        decode(bom + above.encode() + b"x" * length + b"\xff\n", "f")
+    assert (caught.value.line, caught.value.column) == (above.count("\n") + 1, length + 1)
+
+
+LAST = {  # of a kind of figures: what may stand there at most and at least, and what may not
+    "probabilities": ("kind: loss\nprobabilities: {}\ntargets: [0]\n", ["[[0, 1]]", "[[1, 0]]", "[[0.5, 0.5]]"],
+                      ["[[-0.5, 1.5]]", "[[1.5, -0.5]]", "[[-0.001, 1]]", "[[1.001, 0]]"]),
+    "weights": ("A: {}\nV: [[1], [2]]\n", ["[[0, 1]]", "[[0, 7]]"], ["[[-0.001, 1]]", "[[-1, 2]]"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LAST)
+def test_figures_that_are_bounded(name: str, tmp_path: Path) -> None:
+    """Written out, and of a file."""
+    text, may, may_not = LAST[name]
+    for each in (*may, *may_not):
+        np.save(tmp_path / "M.npy", json.loads(each))
+        for said in (each, "{file: M.npy}"):
+            if each in may:
+                parse(text.format(said).encode(), "f", tmp_path)
+            else:
+                with pytest.raises(ProblemError):
+                    parse(text.format(said).encode(), "f", tmp_path)
+
+
+def test_weights_are_not_drawn_below_0() -> None:
+    text = "A: {{random: integers, from: {}, to: 2, rows: 1, columns: 2, seed: 1}}\nV: [[1], [2]]\n"
+    assert parse(text.format(0).encode())
+    with pytest.raises(ProblemError):
+        parse(text.format(-1).encode())
+
+
+@pytest.mark.parametrize("start", [b"\x00", b"\x92NUMPY", b"\x93NUMPX", b"\x93NUMPZ", b"\x94NUMPY", b"\xff" * 6])
+def test_what_does_not_start_as_an_array_is_none(start: bytes, tmp_path: Path) -> None:
+    np.save(tmp_path / "M.npy", [[1.0]])
+    data = (tmp_path / "M.npy").read_bytes()
+    (tmp_path / "M.npy").write_bytes(start + data[len(start) :])
+    with pytest.raises(ProblemError, match="not an array of NumPy"):
+        parse(b"kind: softmax\nx: {file: M.npy}\n", "f", tmp_path)
 
 
 @pytest.mark.parametrize("text", ["", "\n", "# nothing\n", "---\n", "--- # nothing\n...\n"])

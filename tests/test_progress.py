@@ -91,7 +91,8 @@ DRAWN = "problems/draw-scale.yaml"
 CALLS = {
     "mask": (("mask", "--causal", "--size", "300"), r"working |laying out |writing text"),
     "check": (("check", "-"), r"working|marking published"),
-    "exercise": (("exercise", DRAWN, "--level", "1", "--variants", "40", "--output-dir", "{folder}"), r"working|writing "),
+    "exercise": (("exercise", DRAWN, "--level", "1", "--variants", "40", "--output-dir", "{folder}"),
+                 r"working|writing "),
     "size": (("size", "problems/small-decoder.yaml"), r"working|laying out |writing text"),
 }  # fmt: skip
 
