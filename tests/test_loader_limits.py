@@ -13,10 +13,8 @@ from attncalc import parse, problem, solve
 from attncalc.errors import ProblemError, UsageError
 from attncalc.problem import files
 from attncalc.problem.decoding import decode
-from attncalc.problem.nodes import compose, scalar_at
-from attncalc.problem.readers import integer, whole
+from attncalc.problem.nodes import compose
 from attncalc.problem.source import Source
-from attncalc.problem.syntax import place
 
 SOFTMAX = "kind: softmax\nx: "
 
@@ -74,30 +72,6 @@ def test_how_many_figures_are_drawn_of_one_matrix(rows: int, columns: int) -> No
     assert f"{rows + 1} × {columns} is too large; at most 1000000 entries" in said
 
 
-@pytest.mark.parametrize("high", [2, 3])
-@pytest.mark.parametrize("text", ["x", "", "1.0", "-1", "4"])
-def test_what_is_no_whole_number_within_bounds_is_refused(text: str, high: int) -> None:
-    node = scalar_at(text, 0, 0)
-    for reader in (whole(0, high), integer(0, high)):
-        with pytest.raises(ProblemError, match=f"is not a whole number from 0 to {high}"):
-            reader(Source("f"), node, "p")
-    assert [integer(-2, high)(Source("f"), scalar_at(text, 0, 0), "p") for text in ("-2", "−1", "0", str(high))] == [
-        -2, -1, 0, high,
-    ]  # fmt: skip
-
-
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r", "\x85", "\u2028", "\u2029"])
-@pytest.mark.parametrize("before", ["", "abc", "a"])
-def test_line_and_column_of_each_character(before: str, end: str) -> None:
-    text = f"{before}{end}de{end}{end}fghij{end}k"
-    line, column = 1, 1
-    for index in range(len(text)):
-        if text[index - 1 : index + 1] != "\r\n":  # which are one end
-            assert place(text, index) == (line, column)
-        at_an_end = text[: index + 1].endswith(end)
-        line, column = (line + 1, 1) if at_an_end else (line, column + 1)
-
-
 def test_a_slip_well_above_an_error_is_not_blamed_for_it() -> None:
     """The colon that is wrong is on line 9; that without a space, a text on two lines, stands far above it."""
     lines = ["title: a", "kind: softmax", "tokens: [a]", "vocabulary:", "  - a:b", "  - c", "x:", "  - [1, 2]"]
@@ -112,14 +86,6 @@ def test_a_slip_well_above_an_error_is_not_blamed_for_it() -> None:
 ])  # fmt: skip
 def test_one_is_needed_and_two_are(text: str, said: str) -> None:
     assert said in error_of(text)
-
-
-@pytest.mark.parametrize(("form", "hint"), [
-    ("from: 0, to: 1", "add rows: to it"), ("from: 0, to: 1, rows: 2", "add columns: to it"),
-    ("from: 0, to: 1, columns: 2", "add rows: to it"),
-])  # fmt: skip
-def test_the_first_side_that_is_missing_is_asked_for(form: str, hint: str) -> None:
-    assert error_of(f"{SOFTMAX}{{random: integers, {form}, seed: 1}}\n").endswith(hint)
 
 
 @pytest.mark.parametrize("above", range(4))
