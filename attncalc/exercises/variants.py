@@ -32,6 +32,7 @@ TRIES = 10_000  # draws for one variant; where none of so many will do, there ar
 _FIGURES = 2**20  # of all steps of draws that are judged together, about
 _FEWEST, _MOST = 256, 8192  # draws that are
 _EACH = 32  # of them for each variant, where there are many
+_PARTS = 2  # so many times as many draws are drawn before those that are left of them are judged further
 _EXAMPLES = 3  # that the ways of wrong methods are found in
 _PROBE = 512  # draws that tell which wrong methods can be asked about
 
@@ -195,7 +196,7 @@ class _Ahead:
 
     def _judge_more(self, k: int) -> None:
         """More draws for the id at place k, and for some after it that none was found for yet."""
-        together = self.source.at_once // _EACH
+        together = _PARTS * self.source.at_once // _EACH
         later = (id for id in self.ids[k + 1 : k + 2 * together] if id not in self._found)
         hungry = [self.ids[k], *islice(later, together - 1)]
         each = max(_EACH, _FEWEST // len(hungry))
@@ -203,15 +204,15 @@ class _Ahead:
         for id in hungry:
             start = len(self._judged.setdefault(id, []))
             seeds += [f"{self.source.seed}/{id}/{attempt}" for attempt in range(start, start + each)]
-        drawn = self.source.draws(seeds)
-        reasons = self.source.judge.verdicts(drawn)
+        size = self.source.at_once
+        parts = (self.source.draws(seeds[k : k + size]) for k in range(0, len(seeds), size))
+        reasons, good = self.source.judge.judged(parts)
         refused: dict[str, Judged] = {reason: (reason, {}) for reason in reasons}  # one for the many that wait
+        fair = ({path: figures[..., k].copy() for path, figures in good.items()} for k in range(reasons.count("")))
         for at, reason in enumerate(reasons):
             id = hungry[at // each]
-            if reason:
-                self._judged[id].append(refused[reason])
-            else:
-                self._judged[id].append((reason, {path: figures[..., at].copy() for path, figures in drawn.items()}))
+            self._judged[id].append(refused[reason] if reason else (reason, next(fair)))
+            if not reason:
                 self._found.add(id)
 
 
