@@ -164,8 +164,7 @@ class _Source:
 
     def _variant(self, id: str, drawn: Mapping[str, Floats]) -> Variant | None:
         """The problem of a draw; None where its solution has other steps than were judged."""
-        text = self.template.text({path: as_written(figures) for path, figures in drawn.items()})
-        problem = self.template.parse(text, self.template.problem.name)
+        problem, text = self.template.filled({path: as_written(figures) for path, figures in drawn.items()})
         solution = solve(problem)
         if solution.steps.keys() != self.judge.steps.keys():
             return None
