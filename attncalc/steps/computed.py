@@ -257,8 +257,6 @@ class Contract(_Computed):
         return super().recomputed(operands, work)
 
     def exact_from(self, operands: Sequence[Floats], exact: Sequence[Flags]) -> Flags:
-        if not self._is_large:
-            return super().exact_from(operands, exact)
         (a, b), (a_exact, b_exact) = operands, exact
         if a_exact.all() and b_exact.all():
             return np.ones((len(a), b.shape[1]), dtype=bool)
