@@ -22,6 +22,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
@@ -78,9 +79,8 @@ def _of_slots(op: str, count: int) -> Expr:
 
 def compose(op: str, *parts: Math | str) -> Math:
     """`op` of the parts, with all their figures; a str is a sign."""
-    maths = [_sign(part) if isinstance(part, str) else part for part in parts]
-    pattern = _composed(op, tuple([math.pattern for math in maths]), tuple([len(math.figures) for math in maths]))
-    return Math(pattern, tuple([text for math in maths for text in math.figures]))
+    patterns, figures = zip(*[_sign(part) if isinstance(part, str) else part for part in parts], strict=True)
+    return Math(_composed(op, patterns, tuple(map(len, figures))), tuple(chain.from_iterable(figures)))
 
 
 @lru_cache(maxsize=64)

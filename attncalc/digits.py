@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, ROUND_FLOOR, Context, Decimal, localcontext
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, Protocol
 
 import numpy as np
@@ -30,6 +31,8 @@ class Figures(Protocol):
     def places(self) -> int: ...
     @property
     def rows_sum_to_one(self) -> bool: ...
+    @property
+    def is_rounded(self) -> bool: ...  # whether the values are, as `rule` says
 
 
 def decimals_of(texts: Texts) -> int:
@@ -48,6 +51,8 @@ def printed(figures: Figures, rule: Rule, rows: slice = slice(None)) -> Floats:
     """The figures as they are printed, all or those of some rows, as float64: given ones as they are, the rest rounded
     to their decimals."""
     values = figures.values[rows]
+    if figures.is_rounded:
+        return values
     if figures.written is None:
         adjusts = figures.rows_sum_to_one and rule.weights == "sum-to-one"
         return (apportioned if adjusts else rounded)(values, figures.places, rule.ties)
@@ -116,7 +121,12 @@ def as_text(values: Floats, places: int, *, bare: bool = True) -> Texts:
 
 def one(value: float, places: int, rule: Rule) -> str:
     """A single computed figure as text, with all its decimals."""
-    return str(in_full(rounded(np.array([[value]]), places, rule.ties), places)[0, 0])
+    return _one(value, places, rule.ties)
+
+
+@lru_cache(maxsize=1024)  # constants come again on every page
+def _one(value: float, places: int, ties: str) -> str:
+    return str(in_full(rounded(np.array([[value]]), places, ties), places)[0, 0])
 
 
 def constant(value: float, places: int, rule: Rule) -> str:

@@ -167,6 +167,7 @@ class Sheet:
         self._refuse_overflow(step, values)
         if not self.rule.carried:
             return values
+        step.unrounded = values
         if step.rows_sum_to_one and self.rule.weights == "sum-to-one":
             return apportioned(values, step.places, self.rule.ties)
         return rounded(values, step.places, self.rule.ties)

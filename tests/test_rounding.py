@@ -4,7 +4,7 @@ import itertools
 import math
 import random
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import ROUND_FLOOR, ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal, localcontext
 from fractions import Fraction
 
@@ -29,6 +29,7 @@ class Figures:
     places: int
     written: np.ndarray | None = None
     rows_sum_to_one: bool = False
+    is_rounded: bool = False
 
 
 def computed(values, exact=True, places=3, **about):
@@ -115,6 +116,18 @@ def test_any_float_at_all(value, places, ties):
     exact_text = abs(expected.scaleb(places)) <= 2**53
     assert Decimal(text) == (expected if exact_text else Decimal(repr(float(expected))))
     assert re.fullmatch(r"-?\d+" + (rf"\.\d{{{places}}}" if places else ""), text)
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False), st.sampled_from(PLACES), st.sampled_from(sorted(TIES)))
+@example(2.675, 2, "half-even")
+@example(123456789.0125, 3, "half-up")
+@example(1e300, 6, "half-up")
+def test_what_is_rounded_stays_as_it_is(value, places, ties):
+    """So that carried figures are printed as they are used."""
+    once = one_rounded(value, places, ties)
+    assert one_rounded(once, places, ties) == once
+    figures = replace(computed([once], exact=False, places=places), is_rounded=True)
+    assert texts_of(figures) == texts_of(replace(figures, is_rounded=False), ties=ties)
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False), st.sampled_from(PLACES))

@@ -23,6 +23,7 @@ from hypothesis import strategies as st
 from test_draws import expected
 
 from attncalc.digits import shown
+from attncalc.draws import encoded
 from attncalc.errors import ProblemError, UsageError
 from attncalc.exercises import judging
 from attncalc.exercises import variants as drawing
@@ -207,6 +208,19 @@ def test_what_hides_a_mistake_is_refused() -> None:
     reasons = judge.verdicts({"W_Q": Q, "W_K": K})
     # W_Q = W_K; 1/(1 + e) is other digits of e as it is rounded; a row of W_Q is 0; both rows of Q are alike.
     assert reasons == ["symmetric", "habits", "degenerate", "degenerate"]
+
+
+@pytest.mark.parametrize("size", [1, 50, 700, 2000])
+def test_draws_are_judged_in_parts_as_all_at_once(size: int) -> None:
+    source = load_template(ROOT / "problems" / "draw-one-head.yaml")
+    judge = judging.Judge(source.problem, lambda solution: by_level(solution, 2))
+    seeds = encoded([str(k) for k in range(max(100, size))])
+    drawn = {path: form.drawn(seeds, path, *judge.shapes[path]) for path, form in source.draws.items()}
+    parts = [{path: each[..., k : k + size] for path, each in drawn.items()} for k in range(0, len(seeds), size)]
+    reasons, good = judge.judged(parts)
+    assert reasons == judge.verdicts(drawn)
+    fair = [k for k, reason in enumerate(reasons) if not reason]
+    assert fair and all(np.array_equal(good[path], each[..., fair]) for path, each in drawn.items())
 
 
 def test_rows_that_are_all_alike_are_degenerate() -> None:

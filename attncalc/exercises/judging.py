@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial, reduce
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from attncalc.errors import UsageError
 from attncalc.exercises.habits import EXACT, Habit, Many, digits, habits, worked
@@ -145,8 +146,7 @@ class Judge:
         Each goes the way of that example in which it changes most: not every one can be gone in all, as where the
         scores of a row add up to 0.
         """
-        batch = self._batch(drawn)
-        batch = batch.only(self._first_failing(batch, self._plain_tests) == "")
+        _, batch = self._first_failing(self._batch(drawn), self._plain_tests)
         if not batch.size:
             return
         exact = [self._problem, *(problem.with_show(rounding="exact") for problem in examples)]
@@ -162,15 +162,29 @@ class Judge:
 
     def verdicts(self, drawn: Many) -> list[str]:
         """Why each draw is refused, the first reason that is found; "" where it is not."""
-        tests = [*self._plain_tests, *self._tests_of_habits, *self._tests_of_methods]
-        return [str(reason) for reason in self._first_failing(self._batch(drawn), tests)]
+        return self.judged([drawn])[0]
+
+    def judged(self, parts: Iterable[Many]) -> tuple[list[str], Many]:
+        """The same of draws that come in parts, and the draws themselves that are not refused.
+
+        Of a part few are left for the tests of habits and methods, which judge those of all parts together.
+        """
+        first = [
+            (found, batch.drawn) for drawn in parts
+            for found, batch in [self._first_failing(self._batch(drawn), self._plain_tests)]
+        ]  # fmt: skip
+        reasons = np.concatenate([found for found, _ in first])
+        left = {path: np.concatenate([drawn[path] for _, drawn in first], axis=-1) for path in first[0][1]}
+        others = [*self._tests_of_habits, *self._tests_of_methods]
+        reasons[reasons == ""], good = self._first_failing(self._batch(left), others)
+        return reasons.tolist(), good.drawn
 
     def less(self, drawn: Many) -> list[str]:
         """Some of the steps that are asked for, by id, that enough of these draws are fair to: the result first, then
         weights, then those that are rarely unfair."""
         batch = self._batch(drawn)
         enough = ENOUGH * batch.size
-        batch = batch.only(self._first_failing(batch, self._tests_of_figures) == "")
+        _, batch = self._first_failing(batch, self._tests_of_figures)
         if not batch.size:
             return []
         unfair = {step.id: self._is_near_a_tie_at(step, batch) for step in self._asked}
@@ -192,16 +206,17 @@ class Judge:
     def _batch(self, drawn: Many) -> Batch:
         return Batch(drawn, self._needed, self.asked)
 
-    def _first_failing(self, batch: Batch, tests: Iterable[Test]) -> np.ndarray:
+    def _first_failing(self, batch: Batch, tests: Iterable[Test]) -> tuple[NDArray[Any], Batch]:
+        """The reason of the first test that each draw fails, and those that fail none."""
         reasons = np.full(batch.size, "", dtype=object)
         left = np.arange(batch.size)
         for reason, fails in tests:
+            if not left.size:
+                break
             bad = fails(batch)
             reasons[left[bad]] = reason
             left, batch = left[~bad], batch.only(~bad)
-            if not left.size:
-                break
-        return reasons
+        return reasons, batch
 
     @property
     def _plain_tests(self) -> list[Test]:

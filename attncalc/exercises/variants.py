@@ -34,6 +34,7 @@ LARGEST = 2**23  # what a draw may
 _FIGURES = 2**20  # of all steps of draws that are judged together, about
 _FEWEST, _MOST = 256, 8192  # draws that are, unless these have more than so many figures
 _EACH = 32  # of them for each variant, where there are many
+_PARTS = 2  # so many times as many draws are drawn before those that are left of them are judged further
 _EXAMPLES = 3  # that the ways of wrong methods are found in
 _PROBE = 512  # draws that tell which wrong methods can be asked about
 
@@ -183,8 +184,7 @@ class _Source:
 
     def _variant(self, id: str, drawn: Mapping[str, Floats]) -> Variant | None:
         """The problem of a draw; None where its solution has other steps than were judged."""
-        text = self.template.text({path: as_written(figures) for path, figures in drawn.items()})
-        problem = self.template.parse(text, self.template.problem.name)
+        problem, text = self.template.filled({path: as_written(figures) for path, figures in drawn.items()})
         solution = solve(problem)
         if solution.steps.keys() != self.judge.steps.keys():
             return None
@@ -216,7 +216,7 @@ class _Ahead:
     def _judge_more(self, k: int) -> None:
         """More draws for the id at place k, and for some after it that none was found for yet."""
         at_once = self.source.at_once
-        together = max(at_once // _EACH, 1)
+        together = max(_PARTS * at_once // _EACH, 1)
         later = (id for id in self.ids[k + 1 : k + 2 * together] if id not in self._found)
         hungry = [self.ids[k], *islice(later, together - 1)]
         each = min(max(_EACH, _FEWEST // len(hungry)), at_once)
@@ -224,15 +224,14 @@ class _Ahead:
         for id in hungry:
             start = len(self._judged.setdefault(id, []))
             seeds += [f"{self.source.seed}/{id}/{attempt}" for attempt in range(start, start + each)]
-        drawn = self.source.draws(seeds)
-        reasons = self.source.judge.verdicts(drawn)
+        parts = (self.source.draws(seeds[start : start + at_once]) for start in range(0, len(seeds), at_once))
+        reasons, good = self.source.judge.judged(parts)
         refused: dict[str, Judged] = {reason: (reason, {}) for reason in reasons}  # one for the many that wait
+        fair = ({path: figures[..., k].copy() for path, figures in good.items()} for k in range(reasons.count("")))
         for at, reason in enumerate(reasons):
             id = hungry[at // each]
-            if reason:
-                self._judged[id].append(refused[reason])
-            else:
-                self._judged[id].append((reason, {path: figures[..., at].copy() for path, figures in drawn.items()}))
+            self._judged[id].append(refused[reason] if reason else (reason, next(fair)))
+            if not reason:
                 self._found.add(id)
 
 

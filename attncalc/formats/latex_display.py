@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
-from typing import TypeAlias
 
 from attncalc.blocks import Beside, Formula, Grid, Math
 from attncalc.expr import Expr
-from attncalc.formats.forms import RELATIONS, segments, set_off
+from attncalc.formats.forms import RELATIONS, segments
 from attncalc.formats.latex_math import LATEX
 from attncalc.formats.notation import line
 from attncalc.formats.text_math import GAP, TEXT
@@ -17,7 +17,8 @@ from attncalc.formats.width import display_width
 LONG = 100  # columns, as text, of a line that is better broken
 MOST_PARTS = 3  # of a chain on one line
 
-Row: TypeAlias = tuple[tuple[str, Expr | None], ...]  # the parts of a line, each after what is set before it
+MARK = "&"  # before the sign that is aligned with those of other rows
+ALIGNED = replace(LATEX, sign=lambda sign: MARK + LATEX.sign(sign[1:]) if sign.startswith(MARK) else LATEX.sign(sign))
 
 
 def length(math: Math) -> int:
@@ -41,9 +42,10 @@ def _relations(pattern: Expr) -> int:
 
 def display(maths: Sequence[Math]) -> str:
     """What stands in a displayed formula: the formulas below one another, first signs aligned, long ones broken."""
-    if len(maths) == 1 and len(_rows_of(maths[0])) == 1:
+    rows = [(math, _rows_of(math)) for math in maths]
+    if len(rows) == len(rows[0][1]) == 1:
         return line(maths[0], LATEX).strip()
-    lines = [row for math in maths for row in _lines_of(math)]
+    lines = [_aligned(Math(row, math.figures)) for math, own in rows for row in own]
     return "\\begin{aligned}\n" + " \\\\\n".join(lines) + "\n\\end{aligned}"
 
 
@@ -71,45 +73,33 @@ def _side_by_side(formulas: Sequence[Formula]) -> str:
     )
 
 
-def _lines_of(math: Math) -> list[str]:
-    """The formula in lines with one "&" each, for the place that is aligned."""
-    lines = ["".join([before + _part(math, part) for before, part in row]) for row in _rows_of(math)]
-    # In brackets after a line's end LaTeX expects a distance.
-    return ["{}" + text if text.startswith("[") else text.strip() for text in lines]
+def _aligned(row: Math) -> str:
+    text = line(row, ALIGNED)
+    return "{}" + text if text.startswith("[") else text.strip()  # after a line's end LaTeX takes [..] for a distance
 
 
-def _part(math: Math, part: Expr | None) -> str:
-    return line(Math(part, math.figures), LATEX) if part else ""
-
-
-def _rows_of(math: Math) -> tuple[Row, ...]:
-    return _rows(math.pattern, once=math.pattern.op == "spaced" or not is_long(math))
+def _rows_of(math: Math) -> tuple[Expr, ...]:
+    rows = _rows(math.pattern, once=math.pattern.op == "spaced")
+    return rows if len(rows) == 1 or is_long(math) else _rows(math.pattern, once=True)
 
 
 @lru_cache(maxsize=4096)
-def _rows(pattern: Expr, once: bool) -> tuple[Row, ...]:
-    """A chain in lines of its parts, its signs aligned; `once`: all on the line of the first sign."""
+def _rows(pattern: Expr, once: bool) -> tuple[Expr, ...]:
+    """A chain in rows that are chains, of which the signs to be aligned are marked; `once`: all in one."""
     if pattern.op == "spaced":
         first, *rest = pattern.args
         (row,) = _rows(first, once)
-        return ((*row, *((r" \qquad ", part) for part in rest)),)
-    rows: list[list[tuple[str, Expr | None]]] = [[]]
+        return (Expr("spaced", row, *rest),)
+    rows: list[list[Expr]] = [[]]
     marked, before = False, ""
-    for i, (sign, part) in enumerate(segments(pattern)):
+    for sign, part in segments(pattern):
         relation = sign in RELATIONS
         another = relation and marked and not once and before not in {",", ";"}  # a = b, c = d stays one line
         if another:
             rows.append([])
         mark = relation and (another or not marked)
         marked, before = marked or mark, sign
-        rows[-1].append((_setting(sign, mark, at_start=i == 0), part))
+        rows[-1] += [*([Expr("text", MARK + sign if mark else sign)] if sign else []), *([part] if part else [])]
     if not marked:
-        rows[0].insert(0, ("& ", None))
-    return tuple(map(tuple, rows))
-
-
-def _setting(sign: str, mark: bool, *, at_start: bool) -> str:
-    if not sign:
-        return ""
-    setting = LATEX.sign(sign)
-    return set_off("&" + setting if mark else setting, at_start)
+        rows[0].insert(0, Expr("text", MARK))
+    return tuple(Expr("chain", *row) for row in rows)

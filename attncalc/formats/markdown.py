@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import groupby
+from itertools import chain, groupby
 
 from attncalc.blocks import (
     Beside,
@@ -157,5 +157,6 @@ class _Page:
 
     def _table(self, table: Table) -> str:
         rule = ["---"] * len(table.head)
-        rows = [[self.sentence(cell) for cell in row] for row in (table.head, *table.rows)]
+        known = {cell: self.sentence(cell) for cell in {*table.head, *chain(*table.rows)}}  # most are one blank
+        rows = [[known[cell] for cell in row] for row in (table.head, *table.rows)]
         return "\n".join(f"| {' | '.join(row)} |" for row in (rows[0], rule, *rows[1:]))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from decimal import localcontext
 from fractions import Fraction
 from functools import cached_property
@@ -75,7 +75,7 @@ class Figures:
         decimals = step.decimals_from([operand.decimals for operand in self._operands])
         if decimals is not None:
             places = max(decimals, self.decimals)
-            before = _digits([values, *(operand.values for operand in self._operands)])
+            before = self.magnitude + sum(operand.magnitude for operand in self._operands) + 1
             if places + before < 14:  # float64 tells them apart
                 return near & (self._off < 0.25 * 10.0**-places)
         in_doubt = near & np.isfinite(values)
@@ -86,6 +86,11 @@ class Figures:
                 if not any(text.endswith("∞") for text in texts):
                     near[i, j] = expr.rational(pattern, [*map(Fraction, texts)]) == Fraction(self.texts[i, j])
         return near
+
+    @cached_property
+    def magnitude(self) -> float:
+        """How many digits before the point the largest figure has, less than one more."""
+        return log10(np.max(np.abs(self.values), where=np.isfinite(self.values), initial=1.0))
 
     @cached_property
     def _near(self) -> Flags:
@@ -102,7 +107,14 @@ class Figures:
     @cached_property
     def _off(self) -> Floats:
         """How far what the printed operands give is off, without rounding."""
+        if all(operand.are_used for operand in self._operands):
+            return _distance(self.unrounded, self.values)
         return _distance(self._step.recomputed([operand.values for operand in self._operands]), self.values)
+
+    @cached_property
+    def are_used(self) -> bool:
+        """Whether other steps are worked from the figures as they are printed."""
+        return self.values is self._step.values or np.array_equal(self.values, self._step.values)
 
     @cached_property
     def _are_rounded_below(self) -> bool:
@@ -149,9 +161,3 @@ def _distance(one: Floats, other: Floats) -> Floats:
 
 def _is_close(off: Floats, values: Floats) -> Flags:
     return np.asarray(off <= CLOSE * np.maximum(1, np.abs(values)))
-
-
-def _digits(arrays: Iterable[Floats]) -> float:
-    """How many digits before the point the figures of a working may have, in all."""
-    sizes = (np.max(np.abs(array), where=np.isfinite(array), initial=1.0) for array in arrays)
-    return sum(map(log10, sizes)) + 1

@@ -151,8 +151,8 @@ class Template(NamedTuple):
             root = drawing.placed(self.source, root, path, drawing.Drawn(root, replace(form, seed=seed)))
         return _built(self.source, root)
 
-    def text(self, matrices: Mapping[str, Matrix]) -> str:
-        """The file with these matrices written out as rows, by their paths: a problem by itself."""
+    def filled(self, matrices: Mapping[str, Matrix]) -> tuple[Problem, str]:
+        """The file with these matrices written out as rows, by their paths: a problem by itself, and its text."""
         root = self.root
         for path, matrix in matrices.items():
             assert matrix.written is not None
@@ -160,11 +160,9 @@ class Template(NamedTuple):
         assert isinstance(root, MapNode)
         from attncalc.problem.emit import text_of
 
-        return text_of(root, leave_out=drawing.OWN)
-
-    def parse(self, text: str, name: str) -> Problem:
-        """The problem of such a text, where the file's folder is."""
-        return parse(text.encode(), name, self.source.folder)
+        for key in drawing.OWN:
+            root.entries.pop(key, None)
+        return _built(self.source, root), text_of(root)
 
 
 def template(data: bytes, name: str = "<text>", folder: Path | None = None) -> Template:

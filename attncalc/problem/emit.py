@@ -14,10 +14,11 @@ _plain_in_flow = re.compile(r"[^\s\"'\[\]{},#&*!|>%@`:?-][^\[\]{},\n:#]*|-?[\d.]
 _not_printable = re.compile(r"[\\\"\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 
 
-def text_of(root: MapNode, leave_out: tuple[str, ...] = ()) -> str:
-    """The text of a mapping without some of its keys: a line a key, lists of figures and of texts in brackets."""
-    kept = [entry for name, entry in root.entries.items() if name not in leave_out]
-    return "".join(f"{line}\n" for entry in kept for line in _with_head(f"{_scalar(entry.key)}:", entry.value))
+def text_of(root: MapNode) -> str:
+    """The text of a mapping: a line a key, lists of figures and of texts in brackets."""
+    return "".join(
+        f"{line}\n" for entry in root.entries.values() for line in _with_head(f"{_scalar(entry.key)}:", entry.value)
+    )
 
 
 def _block(node: Node) -> Iterator[str]:

@@ -142,7 +142,8 @@ class Step:
     def let_go(self) -> None:
         """Forgets the figures, but not how many, until somebody asks for them."""
         assert self.shape
-        vars(self).pop("values", None)
+        for figures in ("values", "unrounded"):
+            vars(self).pop(figures, None)
 
     @property
     def kind(self) -> str:
@@ -183,9 +184,9 @@ class Step:
             return np.ones(self.shape, dtype=bool)
         return fits(self.unrounded, self.places, NOISE if own is None else 0.0)  # decimals are rid of it
 
-    @property
+    @cached_property
     def unrounded(self) -> Floats:
-        """The figures as the operands give them, before a carried solution rounds them."""
+        """The figures as the operands give them, before a carried solution rounds them: set where they are worked."""
         return self.worked() if self.is_rounded else self.values
 
     def worked(self) -> Floats:

@@ -54,19 +54,10 @@ class _Computed(Step):
         flags = reduce(np.logical_or, self._slots(operands))
         return np.array(np.broadcast_to(flags, self.shape))
 
-    def decimals_from(self, operands: Sequence[int | None]) -> int | None:
-        return expr.decimals(self._law(), [operands[k] for k in self._operand_of_slot])
-
     @cached_property
     def _gives_decimals(self) -> bool:
         """Whether figures of decimals are decimals: sums and products are."""
         return self.decimals_from([0] * len(self.operands)) is not None
-
-    @cached_property
-    def _operand_of_slot(self) -> list[int]:
-        """Which operand's figures stand in each slot of the law."""
-        places = [np.broadcast_to(k, operand.shape) for k, operand in enumerate(self.operands)]
-        return [int(slot.flat[0]) for slot in self._slots(places)]
 
     @cached_property
     def _cells(self) -> list[Numbers]:
@@ -94,6 +85,9 @@ class Map(_Computed):
 
     def _slots(self, operands: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
         return list(operands)
+
+    def decimals_from(self, operands: Sequence[int | None]) -> int | None:
+        return expr.decimals(self.law, operands)
 
     def copies(self, i: int) -> bool:
         """Whether row i is the first operand's."""
@@ -164,6 +158,9 @@ class Reduce(_Computed):
         if self.over == "column":
             return [cells[k, None, :] for k in range(cells.shape[0])]
         return [cells[:, k, None] for k in range(cells.shape[1])]
+
+    def decimals_from(self, operands: Sequence[int | None]) -> int | None:
+        return expr.decimals(self._law(), list(operands) * self.operands[0].shape[0 if self.over == "column" else 1])
 
     @property
     def _is_large_sum(self) -> bool:
@@ -260,8 +257,6 @@ class Contract(_Computed):
         return super().recomputed(operands, work)
 
     def exact_from(self, operands: Sequence[Floats], exact: Sequence[Flags]) -> Flags:
-        if not self._is_large:
-            return super().exact_from(operands, exact)
         (a, b), (a_exact, b_exact) = operands, exact
         if a_exact.all() and b_exact.all():
             return np.ones((len(a), b.shape[1]), dtype=bool)
@@ -295,6 +290,9 @@ class Pair(_Computed):
     def _of_term(self, operands: Sequence[NDArray[Any]], k: int) -> list[NDArray[Any]]:
         a, b, *rows = operands
         return [a[:, k, None], b[None, :, k], *(row[:, k, None] for row in rows)]
+
+    def decimals_from(self, operands: Sequence[int | None]) -> int | None:
+        return expr.decimals(self._law(), list(operands) * self.operands[0].shape[1])
 
     def exact_from(self, operands: Sequence[Floats], exact: Sequence[Flags]) -> Flags:
         flags = np.ones((len(operands[0]), len(operands[1])), dtype=bool)

@@ -164,11 +164,14 @@ class Arrange(Step):
     @cached_property
     def numbers(self) -> Numbers:
         """The number of the operands' cell that each cell is copied from, or FILL, or ONE."""
-        return self._chosen([operand.values for operand in self.operands])
+        return self._with(*(chooser.values for chooser in self.operands[len(self.copied) :]))
 
     def _chosen(self, operands: Sequence[Floats]) -> Numbers:
-        copied = len(self.operands) - self.choosers
-        return self.sources(*self._numbered()[:copied], *operands[copied:])
+        """The same by other choosers."""
+        return self._with(*operands[len(self.copied) :]) if self.choosers else self.numbers
+
+    def _with(self, *choosers: Floats) -> Numbers:
+        return self.sources(*self._numbered()[: len(self.copied)], *choosers)
 
     def _picked(self, arrays: Sequence[NDArray[Any]], own: tuple[Any, Any], sources: Numbers) -> NDArray[Any]:
         copied = arrays[: len(arrays) - self.choosers]
