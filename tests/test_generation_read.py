@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from attncalc import mechanisms, problem
-from attncalc.cli.output import render
+from attncalc.cli.output import pieces
 from attncalc.problem import Problem
 from attncalc.solution import Solution
 
@@ -24,7 +24,7 @@ def solved(name: str) -> tuple[Problem, Solution]:
 @cache
 def page(name: str, lang: str = "en") -> str:
     read, solution = solved(name)
-    return render(read, solution, format="text", lang=lang)
+    return "".join(pieces(read, solution, format="text", lang=lang))
 
 
 def test_the_row_that_predicts_love_looks_most_at_its_translation() -> None:

@@ -8,7 +8,7 @@ import pytest
 import reports
 
 from attncalc import formats, mechanisms, problem
-from attncalc.cli.output import render
+from attncalc.cli.output import pieces
 
 ROOT = Path(__file__).resolve().parent.parent
 GOLDENS = ROOT / "tests" / "goldens"
@@ -36,7 +36,7 @@ def test_the_page_is_the_golden(
     for wish in ("FORCE_COLOR", "TTY_COMPATIBLE"):  # a terminal's page is kept without colour, 80 columns wide
         monkeypatch.delenv(wish, raising=False)
     read = problem.load(path)
-    page = render(read, mechanisms.solve(read), format=name, lang=lang)
+    page = "".join(pieces(read, mechanisms.solve(read), format=name, lang=lang))
     golden = GOLDENS / golden_of(path, name, lang)
     if request.config.getoption("--update-goldens"):
         golden.write_text(page, encoding="utf-8", newline="\n")

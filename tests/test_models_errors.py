@@ -15,7 +15,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from random_transformers import problems, text_of
 
-from attncalc.cli.output import render
+from attncalc.cli.output import pieces
 from attncalc.errors import AttncalcError, ProblemError
 from attncalc.mechanisms import solve
 from attncalc.problem import parse
@@ -158,12 +158,12 @@ def test_what_a_norm_normalises_may_be_anything() -> None:
         problem = {"kind": "encoder", "H": I2, "layers": layers, "final_norm": {}}
         read = parse(text_of(problem).encode())
         for lang, word in (("en", "row"), ("zh", "行")):
-            assert word in render(read, solve(read), format="text", lang=lang)
+            assert word in "".join(pieces(read, solve(read), format="text", lang=lang))
 
 
 def test_a_mixture_of_experts_in_a_layer_has_its_section() -> None:
     read = parse(text_of(MIXED).encode())
-    assert "Mixture of experts" in render(read, solve(read), format="text", lang="en")
+    assert "Mixture of experts" in "".join(pieces(read, solve(read), format="text", lang="en"))
 
 
 @pytest.mark.parametrize("kind", ["encoder", "decoder", "generation", "encoder-decoder", "experts", "output", "loss"])
@@ -173,7 +173,7 @@ def test_whatever_is_worked_has_its_page(kind: str) -> None:
     def laid_out(problem: dict[str, Any], format: str) -> None:
         assume(problem["kind"] != "output" or "probabilities" not in problem)
         read = parse(text_of(problem).encode())
-        assert render(read, solve(read), format=format, lang="zh")
+        assert "".join(pieces(read, solve(read), format=format, lang="zh"))
 
     laid_out()
 
@@ -237,7 +237,7 @@ def test_a_spoilt_problem_is_worked_or_refused_in_one_line() -> None:
             read = parse(text_of(problem).encode(), "p.yaml", FOLDER)
             solution = solve(read)
             if draws.random() < 0.2:
-                render(read, solution, format=draws.choice(["text", "latex", "json"]), lang="en")
+                "".join(pieces(read, solution, format=draws.choice(["text", "latex", "json"]), lang="en"))
             worked += 1
         except AttncalcError as error:
             assert "\n" not in str(error) and str(error).startswith("p.yaml:")

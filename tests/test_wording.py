@@ -25,7 +25,7 @@ from random_problems import cases
 
 from attncalc import formats, mechanisms, problem, wording
 from attncalc.blocks import Beside, Block, Document, Formula, Items, Math, Prose, Section, Table, Token, Work
-from attncalc.cli.output import language, render, screen
+from attncalc.cli.output import language, pieces, screen
 from attncalc.layout import lay_out
 from attncalc.marking import template as blanks
 from attncalc.problem import Mask, Problem, Show
@@ -244,7 +244,7 @@ def check_figures(read: Problem) -> None:
     """Law 4 across languages: a page has the same figures, as often, whatever its language."""
     solution = mechanisms.solve(read)
     for name, form in formats.FORMATS.items():
-        pages = [render(read, solution, format=name, lang=lang, math="github") for lang in LANGUAGES]
+        pages = ["".join(pieces(read, solution, format=name, lang=lang, math="github")) for lang in LANGUAGES]
         if name == "html":
             pages = [unescape(page) for page in pages]  # an apostrophe is &#x27; there
             # A wide table is cut into blocks, each with its row headers: how wide words are, a language decides.
@@ -378,9 +378,9 @@ mask: causal
 def test_markdown_of_github_has_spaces_between_formulas_and_chinese() -> None:
     """GitHub takes a `$` right after a letter or mark of Chinese for no formula."""
     for read in PROBLEMS:
-        page = render(read, mechanisms.solve(read), format="markdown", lang="zh", math="github")
+        page = "".join(pieces(read, mechanisms.solve(read), format="markdown", lang="zh", math="github"))
         assert not re.search(r"[^\x00-\x7f]\$`|`\$[\u4e00-\u9fff]", page), read.name
-    page = render(read, mechanisms.solve(read), format="markdown", lang="zh", math="dollars")
+    page = "".join(pieces(read, mechanisms.solve(read), format="markdown", lang="zh", math="dollars"))
     assert "（$" in page or "（" not in page
 
 

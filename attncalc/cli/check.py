@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from fractions import Fraction
 
     import typer
@@ -73,7 +73,7 @@ def check(
     asked = _format(format, on.terminal, math)
     of_folder = bool(problem) and Path(problem).is_dir()
     if template and not of_folder:
-        write(_template(problem, step or [], lang, on), output)
+        write([_template(problem, step or [], lang, on)], output)
         return 0
     with Progress() as tell:
         if of_folder:
@@ -90,7 +90,7 @@ def check(
             marked.append(_marked(each, marks, follow_through or "full", printed=not (answers or of_folder)))
         of_class = of_folder or len(answers or []) > 1 or any(Path(each).is_dir() for each in answers or [])
         page = _page(readable, marked, asked, language(lang, readable[0].problem, on), of_class, on, math)
-    write(page, output, on if pager else None)
+        write(page, output, on if pager else None, ready=tell.end)
     return 0 if all(paper.is_right for paper in marked) else 1
 
 
@@ -249,7 +249,7 @@ def _worth(marks: str | None, solution: Solution) -> dict[str, Fraction]:
 def _page(
     readable: Sequence[_Read], papers: Sequence[Paper], format: str, lang: str, of_class: bool, on: Screen,
     math: str | None,
-) -> str:  # fmt: skip
+) -> Iterable[str]:  # fmt: skip
     from attncalc import formats
     from attncalc.layout.report import Report, lay_out_report
 
@@ -258,8 +258,8 @@ def _page(
         from attncalc.formats import report as for_scripts
 
         if format == "json":
-            return for_scripts.to_json(papers, partial(Report, lang=lang), of_class=of_class)
-        return for_scripts.to_csv(papers, of_class=of_class, count_from=problem.show.count_from)
+            return [for_scripts.to_json(papers, partial(Report, lang=lang), of_class=of_class)]
+        return [for_scripts.to_csv(papers, of_class=of_class, count_from=problem.show.count_from)]
     own = [each.problem for each in readable if each.name == readable[0].name]
     title, kind = " · ".join(each.title for each in own if each.title) or None, problem.kind
     if of_class:
@@ -269,4 +269,4 @@ def _page(
     elif first.marking:
         document = lay_out_report(first.marking, first.show, lang, title=title, kind=kind, scores=first.scores)
     options = {"math": math} if math else {}
-    return formats.render(format, document, columns=on.columns, terminal=on.terminal, **options)
+    return formats.pieces(format, document, columns=on.columns, terminal=on.terminal, **options)

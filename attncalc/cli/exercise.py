@@ -85,7 +85,7 @@ def exercise(
     """Make exercise sheets of problems, with blanks to fill in, and their keys: one for all, or drawn for each."""
     from attncalc.cli import sheets
     from attncalc.cli.folder import fill
-    from attncalc.cli.output import write, write_pieces
+    from attncalc.cli.output import write
     from attncalc.cli.progress import Progress
     from attncalc.errors import UsageError
 
@@ -119,9 +119,9 @@ def exercise(
             if output_dir:
                 fill(output_dir, sheets.files(made, form), force=force, tell=tell)
             elif format == "moodle":
-                write_pieces(sheets.quiz(made, form), output)
+                write(sheets.quiz(made, form), output, ready=tell.end)
             else:
-                write(sheets.page(next(iter(made)), form, key=key), output)
+                write(sheets.page(next(iter(made)), form, key=key), output, ready=tell.end)
     except UsageError:
         if explain and refused:  # too few draws will do
             typer.echo(sheets.explained(refused), err=True)

@@ -57,7 +57,7 @@ def mask(
     keep, hide or add.
     """
     from attncalc import mechanisms
-    from attncalc.cli.output import format_for, language, render, said, screen, write
+    from attncalc.cli.output import format_for, language, pieces, said, screen, write
     from attncalc.cli.progress import Progress
     from attncalc.errors import UsageError
     from attncalc.problem import Mask, Problem, Show
@@ -78,8 +78,8 @@ def mask(
     lang = language(lang, problem, on)
     with Progress() as tell:
         solution = mechanisms.solve(problem, lambda id: tell(f"working {id}"))
-        page = render(problem, solution, format=format, lang=lang, on=on, tell=tell, **of_format)
-    write(page, output, on if pager else None)
+        page = pieces(problem, solution, format=format, lang=lang, on=on, tell=tell, **of_format)
+        write(page, output, on if pager else None, ready=tell.end)
 
 
 def _mask(causal: bool, window: int | None, padding: str | None, files: dict[str, str | None]) -> Mask:

@@ -44,7 +44,7 @@ def new(
         return
     if name is None:
         widest = max(map(len, shipped), default=0)
-        write("".join(f"{each:<{widest}}  {first_line(path)}\n" for each, path in shipped.items()), output)
+        write((f"{each:<{widest}}  {first_line(path)}\n" for each, path in shipped.items()), output)
         return
     if name not in shipped:
         from difflib import get_close_matches
@@ -57,7 +57,7 @@ def new(
     to_file = output is not None and (output.is_file() or not output.exists())
     if output is not None and to_file:
         _copy(data, output.parent)
-    write(shipped[name].read_text(encoding="utf-8"), output)
+    write([shipped[name].read_text(encoding="utf-8")], output)
     if data and not to_file:
         typer.echo(f"attncalc: {name} reads {data[0].name}; --output FILE brings that too", err=True)
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
+from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 from attncalc.errors import UsageError
 from attncalc.problem import Problem
@@ -27,6 +29,7 @@ class Screen(NamedTuple):
 
 
 PAPER = Screen()
+LONG = 8_000_000  # bytes of a page; one of more is not held in memory
 
 
 def screen(output: Path | None) -> Screen:
@@ -38,16 +41,16 @@ def screen(output: Path | None) -> Screen:
     return Screen(*get_terminal_size(), terminal=output is None and sys.stdout.isatty())
 
 
-def render(
+def pieces(
     problem: Problem, solution: Solution, *, format: str, lang: str, only: Sequence[Step] = (), on: Screen = PAPER,
     tell: Callable[[str], object] = lambda _: None, **of_format: Any,
-) -> str:  # fmt: skip
-    """The page of a solution, whole, as text. `of_format` are options of the format; `tell` hears what is done."""
+) -> Iterator[str]:  # fmt: skip
+    """The page of a solution, piece by piece. `of_format` are options of the format; `tell` hears what is done."""
     from attncalc import formats
 
     if formats.FORMATS[formats.known(format)].takes == "solution":
         tell(f"writing {format}")
-        return formats.render(format, solution, problem.show.rule, only=only)
+        return formats.pieces(format, solution, problem.show.rule, only=only)
     from attncalc.layout import lay_out
 
     document = lay_out(
@@ -55,7 +58,7 @@ def render(
         on_section=lambda anchor: tell(f"laying out {anchor}"),
     )  # fmt: skip
     tell(f"writing {format}")
-    return formats.render(format, document, columns=on.columns, terminal=on.terminal, **of_format)
+    return formats.pieces(format, document, columns=on.columns, terminal=on.terminal, **of_format)
 
 
 def format_for(asked: str | None, on: Screen, of_format: Iterable[str]) -> str:
@@ -85,36 +88,46 @@ def said(**options: Any) -> dict[str, Any]:
     return {name: value for name, value in options.items() if value is not None}
 
 
-def write(text: str, output: Path | None, pager: Screen | None = None) -> None:
-    """To standard output, or to a file, whole or not at all; what is longer than the screen `pager`, to a pager."""
-    data = _encoded(text)
-    if pager and pager.terminal and _rows(text, pager.columns) >= pager.lines and _paged(data):
-        return
-    if output is None:
-        sys.stdout.buffer.write(data)
-        sys.stdout.buffer.flush()
-        return
-    save([data], output)
+def write(
+    pieces: Iterable[str], output: Path | None, pager: Screen | None = None, *,
+    ready: Callable[[], object] = lambda: None,
+) -> None:  # fmt: skip
+    """To standard output, or to a file, whole or not at all; what is longer than the screen `pager`, to a pager.
 
-
-def write_pieces(pieces: Iterable[str], output: Path | None) -> None:
-    """The same of a page piece by piece, which is never held in memory: what goes to standard output waits in a file
-    until it is whole."""
+    Nothing of a page leaves before all of it is there, since the last piece may fail as well; then `ready` is called.
+    """
     if output is not None:
         save(map(_encoded, pieces), output)
         return
-    import shutil
+    with _held(map(_encoded, pieces)) as page:
+        ready()
+        if not (pager and pager.terminal and _is_longer(page, pager) and _paged(page)):
+            sys.stdout.buffer.writelines(page)
+            sys.stdout.buffer.flush()
+
+
+def _held(pieces: Iterator[bytes]) -> IO[bytes]:
+    """A page that is whole: in memory or, a long one, in a file."""
+    page = io.BytesIO()
+    for piece in pieces:
+        page.write(piece)
+        if page.tell() > LONG:
+            return _held_in_file(chain([page.getvalue()], pieces))
+    page.seek(0)
+    return page
+
+
+def _held_in_file(pieces: Iterable[bytes]) -> IO[bytes]:
     import tempfile
 
-    with tempfile.TemporaryFile() as waiting:
-        try:
-            waiting.writelines(map(_encoded, pieces))
-        except OSError as error:
-            what = f"can't write into {tempfile.gettempdir()}: {error.strerror}"
-            raise UsageError(what, "make room there, or give --output") from error
-        waiting.seek(0)
-        shutil.copyfileobj(waiting, sys.stdout.buffer)
-        sys.stdout.buffer.flush()
+    try:
+        page = tempfile.TemporaryFile()  # noqa: SIM115 - it is closed by whom it is for
+        page.writelines(pieces)
+        page.seek(0)
+    except OSError as error:
+        what = f"can't write a temporary file: {error.strerror}"
+        raise UsageError(what, "make room for it, name another folder in TMPDIR, or give --output") from error
+    return page
 
 
 def _encoded(text: str) -> bytes:
@@ -129,18 +142,23 @@ def save(pieces: Iterable[bytes], output: Path) -> None:
                 place.writelines(pieces)
         else:
             _replace(output, pieces)
-    except (OSError, RuntimeError) as error:  # RuntimeError: a loop of links, on Python 3.11 and 3.12
-        reason = getattr(error, "strerror", None) or "links that lead nowhere"
-        raise UsageError(f"{output} can't be written: {reason}", "choose another --output") from error
+    except OSError as error:
+        raise UsageError(f"{output} can't be written: {error.strerror}", "choose another --output") from error
 
 
-def _rows(text: str, columns: int) -> int:
-    """How many lines of a screen a page takes, about; its colours take none."""
-    lines = re.sub(r"\x1b\[[\d;]*m", "", text).splitlines()
-    return sum(max(1, -(-len(line) // columns)) for line in lines)
+def _is_longer(page: IO[bytes], screen: Screen) -> bool:
+    """Whether a page takes as many lines as a screen has, about; its colours take none."""
+    rows = 0
+    for line in page:
+        letters = len(re.sub(r"\x1b\[[\d;]*m", "", line.decode()).rstrip("\n"))
+        rows += max(1, -(-letters // screen.columns))
+        if rows >= screen.lines:
+            break
+    page.seek(0)
+    return rows >= screen.lines
 
 
-def _paged(data: bytes) -> bool:
+def _paged(page: IO[bytes]) -> bool:
     """Shows a page in the user's pager, for as long as they like; whether there was one."""
     import shlex
     import signal
@@ -153,8 +171,9 @@ def _paged(data: bytes) -> bool:
         return False
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the pager's while it runs
     try:
-        with suppress(BrokenPipeError):  # it was quit before the end
-            process.communicate(data)
+        assert process.stdin is not None
+        with process, suppress(BrokenPipeError), process.stdin:  # it may be quit before the end
+            process.stdin.writelines(page)
     finally:
         signal.signal(signal.SIGINT, before)
     return True
@@ -164,7 +183,10 @@ def _replace(output: Path, pieces: Iterable[bytes]) -> None:
     """A new file beside the old one takes its place in one move."""
     from attncalc.cli.waiting import waiting
 
-    target = output.resolve()
+    try:
+        target = output.resolve()
+    except RuntimeError as error:  # a loop of links, on Python 3.11 and 3.12
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP)) from error
     if target.exists() and not os.access(target, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     mode = target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask()

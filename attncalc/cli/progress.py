@@ -33,10 +33,15 @@ class Progress:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.end()
+
+    def end(self) -> None:
+        """Wipes the line, for good: what is shown next has the screen to itself."""
         if self._before is not None:
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, self._before)  # type: ignore[arg-type]
             self._write("")
+            self._before = None
 
     def _draw(self, _: int, __: FrameType | None) -> None:
         self._write(f"attncalc: {self._doing} ..")

@@ -134,15 +134,15 @@ def _worth(questions: Sequence[Question], worth: Sequence[Fraction]) -> Sequence
     return [each._replace(marks=fraction(worth[min(k, len(worth) - 1)])) for k, each in enumerate(questions)]
 
 
-def page(one: Made, form: Form, *, key: bool) -> str:
-    """The sheet, or its key, as text."""
-    return _rendered(sheet(one, form), form, key=key)
+def page(one: Made, form: Form, *, key: bool) -> Iterator[str]:
+    """The sheet, or its key, piece by piece."""
+    return _pieces(sheet(one, form), form, key=key)
 
 
-def _rendered(laid: Sheet, form: Form, *, key: bool) -> str:
+def _pieces(laid: Sheet, form: Form, *, key: bool) -> Iterator[str]:
     options: dict[str, Any] = {"math": form.math} if form.math else {}
     subject = laid if formats.SHEETS[form.format].takes == "sheet" else as_document(laid, key=key)
-    return formats.render_sheet(form.format, subject, key=key, **options)
+    return formats.sheet_pieces(form.format, subject, key=key, **options)
 
 
 def quiz(every: Iterable[Made], form: Form) -> Iterator[str]:
@@ -160,9 +160,9 @@ def files(every: Iterable[Made], form: Form) -> Iterator[tuple[Listed, dict[str,
         own = f"-{safe(one.id)}" if one.id else ""
         laid = sheet(one, form)
         page, key = f"sheet{own}.{ending}", "" if form.format == "moodle" else f"key{own}.{ending}"
-        texts = {page: _rendered(laid, form, key=False)}
+        texts = {page: "".join(_pieces(laid, form, key=False))}
         if key:  # a quiz has its key in it
-            texts[key] = _rendered(laid, form, key=True)
+            texts[key] = "".join(_pieces(laid, form, key=True))
         for k, (each, asked) in enumerate(zip(one.variants, one.asked, strict=True)):
             of = f"{own}-{k + 1}" if len(one.variants) > 1 else own
             row = Listed(one.id, each.fingerprint, page, key, f"problem{of}.yaml", f"answers{of}.yaml")

@@ -27,7 +27,7 @@ def size(
     """Print how large a model is: its shapes from bottom to top, its parameters part by part, its key/value cache."""
     from attncalc import mechanisms
     from attncalc import problem as problems
-    from attncalc.cli.output import format_for, language, render, said, screen, write
+    from attncalc.cli.output import format_for, language, pieces, said, screen, write
     from attncalc.cli.progress import Progress
 
     on = screen(output)
@@ -36,5 +36,5 @@ def size(
     read = mechanisms.sized(problems.load(problem))
     lang = language(lang, read, on)
     with Progress() as tell:
-        page = render(read, mechanisms.solve(read), format=format, lang=lang, on=on, tell=tell, **of_format)
-    write(page, output, on if pager else None)
+        page = pieces(read, mechanisms.solve(read), format=format, lang=lang, on=on, tell=tell, **of_format)
+        write(page, output, on if pager else None, ready=tell.end)

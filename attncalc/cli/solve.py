@@ -35,7 +35,7 @@ def solve(
     """Print the worked solution of a problem: every matrix, exponential, row sum and weighted sum."""
     from attncalc import mechanisms
     from attncalc import problem as problems
-    from attncalc.cli.output import format_for, language, render, said, screen, write
+    from attncalc.cli.output import format_for, language, pieces, said, screen, write
     from attncalc.cli.progress import Progress
 
     on = screen(output)
@@ -46,8 +46,8 @@ def solve(
     with Progress() as tell:
         solution = mechanisms.solve(read, lambda id: tell(f"working {id}"))
         only = [each for id in step or () for each in _steps(solution, id)]
-        page = render(read, solution, format=format, lang=lang, only=only, on=on, tell=tell, **of_format)
-    write(page, output, on if pager else None)
+        page = pieces(read, solution, format=format, lang=lang, only=only, on=on, tell=tell, **of_format)
+        write(page, output, on if pager else None, ready=tell.end)
 
 
 def _steps(solution: Solution, id: str) -> list[Step]:

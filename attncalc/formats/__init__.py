@@ -1,7 +1,9 @@
-"""The output formats by name. Each is a module with a `render`, imported when it is first asked for."""
+"""The output formats by name. Each is a module with `pieces`, imported when it is first asked for; `render` gives the
+same page as one string."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -9,7 +11,7 @@ from attncalc.errors import UsageError
 
 
 class Format(NamedTuple):
-    """A format: its module, what it is in one line, which options it has, and what its `render` takes."""
+    """A format: its module, what it is in one line, which options it has, and what it is made of."""
 
     module: str
     about: str
@@ -44,20 +46,25 @@ def known(name: str) -> str:
     return name
 
 
-def render(name: str, *subject: Any, **options: Any) -> str:
-    """A document (json: a solution and its rule) in the format of that name.
+def pieces(name: str, *subject: Any, **options: Any) -> Iterator[str]:
+    """A document (json: a solution and its rule) in the format of that name, piece by piece.
 
     Of the options, a format gets those that it has: a command passes what it was given, whatever the format.
     """
-    return _rendered(FORMATS[known(name)], subject, options)
+    return _pieces(FORMATS[known(name)], subject, options)
 
 
-def render_sheet(name: str, subject: Any, **options: Any) -> str:
-    """An exercise sheet in the format of that name; `subject` is what that format takes."""
-    return _rendered(SHEETS[name], (subject,), options)
+def render(name: str, *subject: Any, **options: Any) -> str:
+    """The same as one string."""
+    return "".join(pieces(name, *subject, **options))
 
 
-def _rendered(form: Format, subject: tuple[Any, ...], options: dict[str, Any]) -> str:
+def sheet_pieces(name: str, subject: Any, **options: Any) -> Iterator[str]:
+    """An exercise sheet in the format of that name, piece by piece; `subject` is what that format takes."""
+    return _pieces(SHEETS[name], (subject,), options)
+
+
+def _pieces(form: Format, subject: tuple[Any, ...], options: dict[str, Any]) -> Iterator[str]:
     own = {key: value for key, value in options.items() if key in form.options}
-    rendered: str = import_module(f"{__name__}.{form.module}").render(*subject, **own)
-    return rendered
+    found: Iterator[str] = import_module(f"{__name__}.{form.module}").pieces(*subject, **own)
+    return found

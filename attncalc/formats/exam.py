@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from attncalc.blocks import Block, Question, Sheet
 from attncalc.formats import latex
+from attncalc.formats.in_pieces import whole
 
 IN_A_ROW = 10  # questions of the table of marks
 MOST_MARKS = 4  # digits that exam can count with
@@ -21,12 +22,15 @@ _SETTINGS = r"""\pagestyle{foot}
 \renewcommand\questionshook{\setlength\leftmargin{0pt}\setlength\labelwidth{-\labelsep}}"""
 
 
-def render(sheet: Sheet, *, key: bool = False) -> str:
+def pieces(sheet: Sheet, *, key: bool = False) -> Iterator[str]:
     """The sheet with its key in one file; `key`: set so that the key is printed."""
     title = rf"\ifprintanswers {latex.sentence(sheet.key_title)}\else {latex.sentence(sheet.title)}\fi"
     questions = "\n\n".join(_question(sheet, question) for question in sheet.questions)
-    body = f"{_head(sheet)}\n\n\\begin{{questions}}\n{questions}\n\\end{{questions}}"
+    body = [_head(sheet), f"\\begin{{questions}}\n{questions}\n\\end{{questions}}"]
     return latex.page("exam", latex.heading_of(title), body, settings="\n".join(_settings(sheet, key)) + "\n")
+
+
+render = whole(pieces)
 
 
 def _settings(sheet: Sheet, key: bool) -> Iterator[str]:

@@ -33,7 +33,8 @@ from attncalc.blocks import (
 from attncalc.formats import mathml
 from attncalc.formats.headings import heading
 from attncalc.formats.html_style import STYLE, shades
-from attncalc.formats.mathml import ROOM, whole
+from attncalc.formats.in_pieces import between, whole
+from attncalc.formats.mathml import ROOM
 from attncalc.formats.parts import SHADES, is_grid, label, parts, table_parts
 from attncalc.formats.text import sentence as plain
 from attncalc.formats.width import visible
@@ -44,16 +45,20 @@ JOINER = "\u2060"  # a formula is no letter: without one, a line may end between
 _LOOSE = re.compile("(?<=[(\\[（「“])(?=<math>)|(?<=</math>)(?=[)\\].,;:）」”。，、；：])")
 
 
-def render(document: Document) -> str:
-    """The page, whole."""
+def pieces(document: Document) -> Iterator[str]:
+    """The page, a line or a part of a large one at a time."""
     page = Page()
-    body = "\n".join(page.blocks(document.blocks, 2))
-    return (
+    yield (
         f'<!doctype html>\n<html lang="{escape(document.lang)}">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width,initial-scale=1">\n'
         f"<title>{escape(plain(document.title))}</title>\n<style>{STYLE}{shades(SHADES)}</style>\n</head>\n<body>\n<main>\n"
-        f"<h1>{page.sentence(document.title)}</h1>\n{body}\n</main>\n</body>\n</html>\n"
+        f"<h1>{page.sentence(document.title)}</h1>\n"
     )
+    yield from page.blocks(document.blocks, 2)
+    yield "</main>\n</body>\n</html>\n"
+
+
+render = whole(pieces)
 
 
 def _within(math: Math) -> str:
@@ -62,7 +67,8 @@ def _within(math: Math) -> str:
         return escape(figure.replace("-", mathml.MINUS))
     pieces = (markup + (mathml.matrix(grid) if grid else "") for markup, grid in mathml.formula(math))
     return "<wbr>".join(
-        f'<span class="scroll">{whole(piece)}</span>' if "<mtable>" in piece else whole(piece) for piece in pieces
+        f'<span class="scroll">{mathml.whole(piece)}</span>' if "<mtable>" in piece else mathml.whole(piece)
+        for piece in pieces
     )
 
 
@@ -89,13 +95,18 @@ class Page:
     def section(self, section: Section, level: int) -> Iterator[str]:
         anchor = self.anchor(section.anchor)
         tag = f"h{min(level, DEEPEST_HEADING)}"
-        yield f'<section id="{anchor}">\n<{tag}><a href="#{anchor}">{self.sentence(heading(section))}</a></{tag}>'
+        yield f'<section id="{anchor}">\n<{tag}><a href="#{anchor}">{self.sentence(heading(section))}</a></{tag}>\n'
         yield from self.blocks(section.blocks, level + 1)
-        yield "</section>"
+        yield "</section>\n"
 
     def blocks(self, blocks: Sequence[Block], level: int) -> Iterator[str]:
+        """The blocks, each in one or more pieces with the end of a line after the last."""
         for block in blocks:
-            yield from self._block(block, level)
+            if isinstance(block, Section):
+                yield from self.section(block, level)
+            else:
+                yield from self._block(block)
+                yield "\n"
 
     def sentence(self, prose: Prose) -> str:
         written = [self._part(part) for part in prose.parts]
@@ -111,35 +122,34 @@ class Page:
                 return self.blank(part)
         return escape(visible(" ".join(part.split("\n"))))
 
-    def _block(self, block: Block, level: int) -> Iterator[str]:
+    def _block(self, block: Block) -> Iterator[str]:
         match block:
             case Prose():
                 yield f"<p>{self.sentence(block)}</p>"
             case Items():
                 yield f"<ul>\n{_lines(f'<li>{self.sentence(each)}</li>' for each in block.sentences)}\n</ul>"
             case Formula():
-                yield _formula(block.lines)
+                yield from _formula(block.lines)
             case Beside():
-                yield f'<div class="beside">\n{_lines(_formula(each.lines) for each in block.formulas)}\n</div>'
+                yield from _held("beside", (_formula(each.lines) for each in block.formulas))
             case Work():
                 yield from self._work(block)
             case Table():
-                yield from map(self._table, table_parts(block, ROOM))
+                yield from between("\n", map(self._table, table_parts(block, ROOM)))
             case Space():
                 yield self.space(block)
-            case Section():
-                yield from self.section(block, level)
 
     def _work(self, work: Work) -> Iterator[str]:
-        for labelled, lines in groupby(work.lines, key=lambda line: line[0] is not None):
+        for k, (labelled, lines) in enumerate(groupby(work.lines, key=lambda line: line[0] is not None)):
+            yield "\n" if k else ""
             if labelled:
                 rows = (self._named(name, math) for name, math in lines if name)
                 yield f'<dl class="work">\n{_lines(rows)}\n</dl>'
             else:
-                yield f'<div class="formula">\n{_lines(_line(math, label(math)) for _, math in lines)}\n</div>'
+                yield from _held("formula", (_line(math, label(math)) for _, math in lines))
 
     def _named(self, name: Prose, math: Math) -> str:
-        return f"<div><dt>{self.sentence(name)}</dt><dd>{_line(math, plain(name))}</dd></div>"
+        return f"<div><dt>{self.sentence(name)}</dt><dd>{''.join(_line(math, plain(name)))}</dd></div>"
 
     def _table(self, table: Table) -> str:
         """A grid to fill in has boxes."""
@@ -159,30 +169,40 @@ def _lines(parts: Iterable[str]) -> str:
     return "\n".join(parts)
 
 
-def _formula(maths: Sequence[Math]) -> str:
+def _held(kind: str, lines: Iterable[Iterator[str]], end: str = "\n") -> Iterator[str]:
+    """Lines in a box of their own."""
+    yield f'<div class="{kind}">{end}'
+    for k, line in enumerate(lines):
+        yield "\n" if k else ""
+        yield from line
+    yield f"{end}</div>"
+
+
+def _formula(maths: Sequence[Math]) -> Iterator[str]:
     """A line below the other; those after the first stand further in."""
     about = label(maths[0])
-    lines = [_line(math, about, "f on" if i and len(maths) > 1 else "f") for i, math in enumerate(maths)]
-    return f'<div class="formula">{_lines(lines)}</div>'
+    lines = (_line(math, about, "f on" if i and len(maths) > 1 else "f") for i, math in enumerate(maths))
+    return _held("formula", lines, end="")
 
 
-def _line(math: Math, about: str, kind: str = "f") -> str:
+def _line(math: Math, about: str, kind: str = "f") -> Iterator[str]:
     """A formula that is broken where it may be; with a matrix that has labels, which is a table, its parts in a row."""
-    pieces = list(mathml.formula(math))
-    if all(grid is None for _, grid in pieces):
-        return f'<div class="{kind}">{"<wbr>".join(whole(markup) for markup, _ in pieces)}</div>'
-    parts = (whole(markup) if grid is None else _led(markup, grid, about) for markup, grid in pieces)
-    return f'<div class="{kind} row">{"".join(parts)}</div>'
+    pieces = mathml.formula(math)
+    if not mathml.has_table(math):
+        yield f'<div class="{kind}">'
+        yield from between("<wbr>", (mathml.whole(markup) for markup, _ in pieces))
+    else:
+        yield f'<div class="{kind} row">'
+        for markup, grid in pieces:
+            yield from [mathml.whole(markup)] if grid is None else _led(markup, grid, about)
+    yield "</div>"
 
 
-def _led(markup: str, grid: Grid, about: str) -> str:
+def _led(markup: str, grid: Grid, about: str) -> Iterator[str]:
     """A matrix with labels and what goes before it on its line."""
-    return f'<div class="led">{whole(markup) if markup else ""}<div class="scroll">{_matrix(grid, about)}</div></div>'
-
-
-def _matrix(grid: Grid, about: str) -> str:
-    """A matrix with labels: a table whose brackets are drawn."""
-    return "".join(_block(part.grid, part.place, about) for part in parts(grid, ROOM))
+    yield f'<div class="led">{mathml.whole(markup) if markup else ""}<div class="scroll">'
+    yield from (_block(part.grid, part.place, about) for part in parts(grid, ROOM))
+    yield "</div></div>"
 
 
 def _block(grid: Grid, place: str, about: str) -> str:
@@ -212,4 +232,4 @@ def _header(scope: str, text: str) -> str:
 def _cell(role: str, cell: str, pad: str, first: bool, last: bool) -> str:
     classes = [*(["l"] if first else []), *(["r"] if last else []), *mathml.shading(role, cell)]
     kind = f' class="{" ".join(classes)}"' if classes else ""
-    return f"<td{kind}>{whole(mathml.figure(cell) + pad)}</td>"
+    return f"<td{kind}>{mathml.whole(mathml.figure(cell) + pad)}</td>"

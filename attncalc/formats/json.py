@@ -9,6 +9,7 @@ from attncalc.blocks import Math
 from attncalc.digits import shown
 from attncalc.errors import UsageError
 from attncalc.expr import Expr
+from attncalc.formats.in_pieces import between, whole
 from attncalc.formats.json_text import dumped
 from attncalc.formats.notation import line
 from attncalc.formats.text_math import TEXT
@@ -19,7 +20,7 @@ from attncalc.steps import Axis, Step
 MOST_FIGURES = 1_500_000  # each is here twice, and none is left out: they take 200 MB
 
 
-def render(solution: Solution, rule: Rule, *, only: Sequence[Step] = ()) -> str:
+def pieces(solution: Solution, rule: Rule, *, only: Sequence[Step] = ()) -> Iterator[str]:
     """One object; a line for each step. `only` leaves out the other steps."""
     groups = dict(_groups(solution.root, ""))
     chosen = [step for step in solution.steps.values() if not only or step in only]
@@ -27,8 +28,12 @@ def render(solution: Solution, rule: Rule, *, only: Sequence[Step] = ()) -> str:
     if figures > MOST_FIGURES:
         raise UsageError(f"json has room for {MOST_FIGURES} figures, not {figures}", "name steps: --step result")
     head = {"format": "attncalc/1", "conventions": _conventions(solution, rule)}
-    steps = ",\n  ".join(_dump(_step(step, groups[step.id], rule)) for step in chosen)
-    return f'{_dump(head)[:-1]}, "steps": [\n  {steps}\n], "result": {_dump(solution.result.id)}}}\n'
+    yield f'{_dump(head)[:-1]}, "steps": [\n  '
+    yield from between(",\n  ", (_dump(_step(step, groups[step.id], rule)) for step in chosen))
+    yield f'\n], "result": {_dump(solution.result.id)}}}\n'
+
+
+render = whole(pieces)
 
 
 def _dump(value: Any) -> str:

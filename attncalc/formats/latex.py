@@ -7,7 +7,7 @@ defined at its head, so that \input is all that a fragment needs.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 from attncalc.blocks import (
@@ -28,6 +28,7 @@ from attncalc.blocks import (
 )
 from attncalc.formats import latex_display
 from attncalc.formats.headings import heading
+from attncalc.formats.in_pieces import between, whole
 from attncalc.formats.latex_lines import ROOM, formula_line, has_wide, whole_line
 from attncalc.formats.latex_lines import sentence as inline
 from attncalc.formats.latex_preamble import BLANKS, CTEX, FALLBACK, MACROS, PREAMBLE
@@ -63,35 +64,47 @@ _STYLE = re.compile("[\ufe0e\ufe0f]")  # of an emoji; no font has a sign for it
 _QUOTED = re.compile(r"\\text\{[^{}]*[\"'][^{}]*\}")
 
 
-def render(document: Document, *, fragment: bool = False) -> str:
+def pieces(document: Document, *, fragment: bool = False) -> Iterator[str]:
     """The page as a document, or its body alone: what goes between the title and the end, without the title."""
-    body = "\n\n".join(blocks(document.blocks))
     if not fragment:
-        return page("article", heading_of(sentence(document.title)), body)
-    body = _signs(body)
-    chinese = ", ctex" if _CHINESE.search(body) else ""
-    needs = f"% needs amsmath, graphicx, longtable, fontspec, xcolor with [table]{chinese}"
-    return f"{needs}\n{_macros(body)}\n{body}\n"
+        yield from page("article", heading_of(sentence(document.title)), blocks(document.blocks))
+        return
+    body = [_signs(block) for block in blocks(document.blocks)]
+    chinese = ", ctex" if any(map(_CHINESE.search, body)) else ""
+    yield f"% needs amsmath, graphicx, longtable, fontspec, xcolor with [table]{chinese}\n{_macros(body)}\n"
+    yield from between("\n\n", body)
+    yield "\n"
 
 
-def page(kind: str, title: str, body: str, *, settings: str = "") -> str:
-    """A document of that class, whole; `settings` are more commands at its head."""
-    whole = _signs(f"\\begin{{document}}\n{title}\n\n{body}\n\n\\end{{document}}\n")
+render = whole(pieces)
+
+
+def page(kind: str, title: str, body: Iterable[str], *, settings: str = "") -> Iterator[str]:
+    """A document of that class, whole; `settings` are more commands at its head. The head depends on all of the body,
+    which is held till then."""
     settings = _signs(settings)
-    return (
-        f"\\documentclass[10pt]{{{kind}}}\n{PREAMBLE}{CTEX if _CHINESE.search(whole + settings) else ''}"
-        f"{_macros(whole + settings)}\\raggedright\\raggedbottom\n\\setlength\\parindent{{0pt}}\n"
-        f"\\setlength\\parskip{{4pt plus 1pt}}\n{settings}\n{whole}"
+    text = [_signs(each) for each in (title, *body)]
+    of_all = [settings, *text]
+    yield (
+        f"\\documentclass[10pt]{{{kind}}}\n{PREAMBLE}{CTEX if any(map(_CHINESE.search, of_all)) else ''}"
+        f"{_macros(of_all)}\\raggedright\\raggedbottom\n\\setlength\\parindent{{0pt}}\n"
+        f"\\setlength\\parskip{{4pt plus 1pt}}\n{settings}\n\\begin{{document}}\n"
     )
+    yield from between("\n\n", text)
+    yield "\n\n\\end{document}\n"
 
 
 def heading_of(title: str) -> str:
     return f"\\begin{{center}}\\LARGE {title}\\end{{center}}"
 
 
-def _macros(body: str) -> str:
-    blanks = BLANKS if r"\attnrow" in body or r"\attnroom" in body else ""
-    return MACROS + blanks + (FALLBACK if r"\attnglyph" in body else "")
+def _macros(body: Sequence[str]) -> str:
+    blanks = BLANKS if _holds(body, r"\attnrow") or _holds(body, r"\attnroom") else ""
+    return MACROS + blanks + (FALLBACK if _holds(body, r"\attnglyph") else "")
+
+
+def _holds(body: Sequence[str], macro: str) -> bool:
+    return any(macro in block for block in body)
 
 
 def _signs(latex: str) -> str:

@@ -26,6 +26,7 @@ from attncalc.blocks import (
 )
 from attncalc.errors import UsageError
 from attncalc.formats.headings import heading
+from attncalc.formats.in_pieces import whole
 from attncalc.formats.latex_display import display, displays, is_long
 from attncalc.formats.latex_math import inline
 from attncalc.formats.notation import grids_of
@@ -43,13 +44,17 @@ _EMOJI_NAME = re.compile(r":(?=[\w+-]+:)")
 _LINE_START = re.compile(r"^(?:([+-])|(\d+)([.)]))")
 
 
-def render(document: Document, *, math: str = "github") -> str:
+def pieces(document: Document, *, math: str = "github") -> Iterator[str]:
     """The page, with formulas between the delimiters that GitHub knows or between dollars."""
     if math not in _INLINE:
         raise UsageError(f"there is no math style {math!r}", f"choose one of {', '.join(_INLINE)}")
     page = _Page(math, document.colon)
-    parts = [f"# {page.sentence(document.title)}", *page.blocks(document.blocks, 1)]
-    return "\n\n".join(parts) + "\n"
+    yield f"# {page.sentence(document.title)}\n"
+    for block in page.blocks(document.blocks, 1):
+        yield f"\n{block}\n"
+
+
+render = whole(pieces)
 
 
 @lru_cache(maxsize=512)  # the words of a page come again and again

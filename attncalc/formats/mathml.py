@@ -7,7 +7,7 @@ before plus signs, then after commas, never within brackets or a fraction.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from html import escape
 from itertools import repeat
@@ -15,7 +15,7 @@ from itertools import repeat
 from attncalc.blocks import Grid, Math
 from attncalc.formats.forms import Form, Notation, infix
 from attncalc.formats.notation import line
-from attncalc.formats.parts import Stretch, parts, shade, stretches
+from attncalc.formats.parts import Part, Stretch, parts, shade, stretches
 from attncalc.formats.width import visible
 
 ROOM = 70  # the columns of text, as plain text, of a block of a matrix: what goes on paper
@@ -28,6 +28,7 @@ MINUS = "\u2212"  # a hyphen stays one in MathML
 CUTS = RELATION, PLUS, MATRIX, COMMA = "<!--=-->", "<!--+-->", "<!--[-->", "<!--,-->"
 _COMMENT = re.compile("<!--.-->")
 _MARKUP = re.compile(r"<[^<>]*>|&[a-z]+;|\u2061")
+_BLOCK = re.compile("\1([0-9]+)\1\2*")
 _NUMERAL = re.compile(r"-?[\d.,]+(?:e[+-]?\d+)?")
 _SIGNS = frozenset("=≈∈≠<>≤≥→+-×·,;:")
 
@@ -85,12 +86,15 @@ def figure(text: str) -> str:
     return f"<mrow>{sign}{written}</mrow>" if sign else written
 
 
-def matrix(grid: Grid) -> str:
-    """A matrix in blocks of columns, in brackets, each under its numbers; with labels, if it has any."""
-    return "".join(MATRIX + _bracketed(part.grid, part.place) for part in parts(grid, ROOM))
+def matrix(grid: Grid, write: Callable[[Part], str] | None = None) -> str:
+    """A matrix in blocks of columns, in brackets, each under its numbers; with labels, if it has any. `write`: how a
+    block of several is written, where not as it is."""
+    blocks = parts(grid, ROOM)
+    return "".join(MATRIX + (write if write and len(blocks) > 1 else _bracketed)(part) for part in blocks)
 
 
-def _bracketed(grid: Grid, place: str) -> str:
+def _bracketed(part: Part) -> str:
+    grid, place = part
     rows = []
     pads = padding(grid)
     for i, row in enumerate(grid.cells.tolist()):
@@ -193,7 +197,7 @@ MATHML = Notation(
 
 def whole(markup: str) -> str:
     """One `<math>`."""
-    return f"<math>{_COMMENT.sub('', markup)}</math>"
+    return f"<math>{_COMMENT.sub('', markup) if '<!--' in markup else markup}</math>"
 
 
 def width(markup: str) -> int:
@@ -210,6 +214,7 @@ def formula(math: Math) -> Iterator[tuple[str, Grid | None]]:
 
 
 def _pieces(found: list[Stretch], markup: str = "") -> Iterator[tuple[str, Grid | None]]:
+    blocks = _Blocks()
     for stretch in found:
         markup += RELATION * stretch.breakable + (_sign(stretch.sign) if stretch.sign else "")
         if (grid := labelled(stretch.math)) is not None:
@@ -217,12 +222,36 @@ def _pieces(found: list[Stretch], markup: str = "") -> Iterator[tuple[str, Grid 
             if width(last) > LEAD and RELATION in last:
                 before, _, last = last.rpartition(RELATION)
                 pieces.append(before)
-            yield from ((piece, None) for piece in pieces)
-            yield last, grid
+            yield from ((blocks.written(piece), None) for piece in pieces)
+            yield blocks.written(last), grid
             markup = ""
         elif stretch.math:
-            markup += line(stretch.math, MATHML).removeprefix(MATRIX)
-    yield from ((piece, None) for piece in cut(markup) if piece)
+            markup += line(stretch.math, MATHML, grid=blocks.matrix).removeprefix(MATRIX)
+    yield from ((blocks.written(piece), None) for piece in cut(markup) if piece)
+
+
+class _Blocks:
+    """The blocks of matrices that have several: signs, wider than what is narrow, stand for them while a formula is
+    cut, since all their markup at once is too much."""
+
+    def __init__(self) -> None:
+        self._parts: list[Part] = []
+
+    def matrix(self, grid: Grid) -> str:
+        return matrix(grid, self._put_by)
+
+    def _put_by(self, part: Part) -> str:
+        self._parts.append(part)
+        return f"\1{len(self._parts) - 1}\1" + "\2" * NARROW
+
+    def written(self, markup: str) -> str:
+        return _BLOCK.sub(lambda found: _bracketed(self._parts[int(found[1])]), markup)
+
+
+def has_table(math: Math) -> bool:
+    """Whether one of the pieces of the formula ends with a matrix that has labels."""
+    before, rest = stretches(math)
+    return any(labelled(stretch.math) is not None for found in (before, *rest) for stretch in found)
 
 
 def labelled(math: Math | None) -> Grid | None:

@@ -14,6 +14,7 @@ from html import escape
 from attncalc.blocks import Blank, Block, Expected, Prose, Question, Section, Sheet, Space
 from attncalc.formats import html
 from attncalc.formats.headings import heading
+from attncalc.formats.in_pieces import whole
 from attncalc.formats.text import sentence as plain
 from attncalc.formats.width import visible
 
@@ -41,13 +42,16 @@ _LOOKS = {
 _TABLES = {'<table class="matrix"': 'cellpadding="3"', '<table class="table': 'border="1" cellpadding="6"'}.items()
 
 
-def render(*sheets: Sheet) -> str:
+def pieces(*sheets: Sheet) -> Iterator[str]:
     """The questions of all sheets as one quiz."""
-    return "".join(lines(sheets))
+    return lines(sheets)
+
+
+render = whole(pieces)
 
 
 def lines(sheets: Iterable[Sheet]) -> Iterator[str]:
-    """The same, piece by piece: no more than one sheet is held."""
+    """The same of any number of sheets, of which no more than one is held."""
     yield '<?xml version="1.0" encoding="UTF-8"?>\n<quiz>\n'
     for k, sheet in enumerate(sheets):
         if k == 0:
@@ -95,7 +99,7 @@ def _text(tag: str, markup: str) -> str:
 
 def _markup(blocks: Sequence[Block], boxes: list[str]) -> str:
     """The blocks as HTML, with their boxes, which are also added to `boxes`."""
-    markup = "\n".join(_Page(boxes).blocks(blocks, LEVEL)).translate(_OWN)
+    markup = "".join(_Page(boxes).blocks(blocks, LEVEL)).removesuffix("\n").translate(_OWN)
     for table, looks in _TABLES:
         markup = markup.replace(table, f"{table[:6]} {looks}{table[6:]}")
     return _BOX.sub(lambda found: boxes[int(found[1])], _CLASS.sub(_looks, markup))
@@ -127,7 +131,7 @@ class _Page(html.Page):
         return ""
 
     def section(self, section: Section, level: int) -> Iterator[str]:
-        yield f"<h{LEVEL}>{self.sentence(heading(section))}</h{LEVEL}>"
+        yield f"<h{LEVEL}>{self.sentence(heading(section))}</h{LEVEL}>\n"
         yield from self.blocks(section.blocks, level)
 
 

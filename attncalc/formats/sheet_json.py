@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from attncalc.blocks import Asked, Blank, Question, Sheet
+from attncalc.formats.in_pieces import between, whole
 from attncalc.formats.json_text import dumped
 from attncalc.formats.text import sentence
 
 
-def render(sheet: Sheet, *, key: bool = False) -> str:
+def pieces(sheet: Sheet, *, key: bool = False) -> Iterator[str]:
     """One object; a line for each step that is asked for."""
     head = {
         "format": "attncalc-exercise/1",
@@ -18,8 +20,12 @@ def render(sheet: Sheet, *, key: bool = False) -> str:
         "head": [sentence(line) for line in sheet.head if not any(isinstance(part, Blank) for part in line.parts)],
         "foot": sentence(sheet.foot),
     }
-    questions = ",\n ".join(_question(question, key) for question in sheet.questions)
-    return f'{dumped(head)[:-1]}, "questions": [\n {questions}\n]}}\n'
+    yield f'{dumped(head)[:-1]}, "questions": [\n '
+    yield from between(",\n ", (_question(question, key) for question in sheet.questions))
+    yield "\n]}\n"
+
+
+render = whole(pieces)
 
 
 def _question(question: Question, key: bool) -> str:

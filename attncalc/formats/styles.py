@@ -1,8 +1,8 @@
 """Stretches of text that are to be shown in a style, marked within the text, so that laying it out is the same job.
 
 A stretch stands between two signs that take no room and that no page holds otherwise: they are letters of Unicode's
-tags, which `visible` writes out wherever a file has them. `painted` turns the marks into rich's styles, which go to the
-terminal as it, NO_COLOR and the other wishes of its user will have them.
+tags, which `visible` writes out wherever a file has them. `painted` turns the marks into what rich writes for them, as
+the terminal, NO_COLOR and the other wishes of its user will have them.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 
 from rich.console import Console
 from rich.segment import Segment, Segments
@@ -61,13 +61,40 @@ def _shade(text: str) -> str:
     return f"shade {min(SHADES, 1 + int(weight * SHADES))}" if weight > 0 else "nothing"
 
 
-def painted(lines: Sequence[str], terminal: bool) -> str:
-    """The lines for a terminal, or for something else, which has colour only where FORCE_COLOR asks for it."""
+def painted(pages: Iterable[list[str]], terminal: bool) -> Iterator[str]:
+    """Lines, some at a time, for a terminal, or for something else, which has colour only where FORCE_COLOR asks for
+    it."""
+    codes = _codes(terminal)
+    for lines in pages:
+        yield "".join([_painted(line.rstrip(), codes) + "\n" for line in lines])
+
+
+def _painted(line: str, codes: Mapping[str, tuple[str, str]]) -> str:
+    """A line with what rich puts before and after each style; within a style another one takes its place."""
+    if _END not in line:
+        return line
+    text, styles = [], [("", "")]
+    for part in _SIGNS.split(line):
+        if part == _END:
+            styles.pop()
+        elif part in codes:
+            styles.append(codes[part])
+        elif part:
+            before, after = styles[-1]
+            text.append(f"{before}{part}{after}")
+    return "".join(text)
+
+
+def _codes(terminal: bool) -> dict[str, tuple[str, str]]:
+    """What rich writes before and after a text of each style, by the sign that opens it: nothing where there is to be
+    no colour."""
     no_color = True if os.environ.get("CLICOLOR") == "0" and not os.environ.get("FORCE_COLOR") else None
     page = _Page(terminal)
-    console = Console(file=page, width=80, no_color=no_color, legacy_windows=False)  # lines are folded already
-    console.print(Segments(_segments(lines)), soft_wrap=True, end="")
-    return page.getvalue()
+    console = Console(file=page, width=80, no_color=no_color, legacy_windows=False)
+    samples = [part for style in STYLES.values() for part in (Segment("x", Style.parse(style)), Segment("\n"))]
+    console.print(Segments(samples), soft_wrap=True, end="")
+    around = [tuple(sample.split("x")) for sample in page.getvalue().splitlines()]
+    return {sign: (before, after) for sign, (before, after) in zip(_NAMES, around, strict=True)}
 
 
 class _Page(io.StringIO):
@@ -79,17 +106,3 @@ class _Page(io.StringIO):
 
     def isatty(self) -> bool:
         return self._terminal
-
-
-def _segments(lines: Sequence[str]) -> Iterator[Segment]:
-    styles = {name: Style.parse(style) for name, style in STYLES.items()}
-    for line in lines:
-        open_styles: list[Style] = []
-        for part in _SIGNS.split(line.rstrip()):
-            if part == _END:
-                open_styles.pop()
-            elif part in _NAMES:
-                open_styles.append(styles[_NAMES[part]])
-            elif part:
-                yield Segment(part, open_styles[-1] if open_styles else None)
-        yield Segment("\n")

@@ -14,6 +14,7 @@ from attncalc.formats import styles
 from attncalc.formats.boxes import Box, grid_box, joined
 from attncalc.formats.folding import NARROWEST, filled, folded, long_words, words
 from attncalc.formats.headings import heading
+from attncalc.formats.in_pieces import whole
 from attncalc.formats.styles import styled
 from attncalc.formats.text import BETWEEN, Page, aligned, column_of
 from attncalc.formats.text_math import INDENT, Formulas
@@ -23,9 +24,12 @@ LEAST = 20  # columns
 MARK = 2  # columns of a comma that stands after a formula, in any language
 
 
-def render(document: Document, *, columns: int = 80, terminal: bool = False) -> str:
+def pieces(document: Document, *, columns: int = 80, terminal: bool = False) -> Iterator[str]:
     """The page, `columns` wide; `terminal`: whether it goes to one, and may have colour."""
-    return styles.painted(_Page().lines(document, max(LEAST, columns)), terminal)
+    return styles.painted(_Page().laid(document, max(LEAST, columns)), terminal)
+
+
+render = whole(pieces)
 
 
 class _Formulas(Formulas):

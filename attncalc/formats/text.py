@@ -6,7 +6,9 @@ an empty line before and after it. A line of working is never wrapped, however l
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from typing import NamedTuple
 
 from attncalc.blocks import (
     Beside,
@@ -26,18 +28,24 @@ from attncalc.blocks import (
 )
 from attncalc.formats.boxes import Box, joined
 from attncalc.formats.headings import heading
+from attncalc.formats.in_pieces import whole
 from attncalc.formats.notation import line
 from attncalc.formats.text_math import INDENT, TEXT, Formulas, is_flat
 from attncalc.formats.width import display_width, padded, visible
 
+FURTHER = " " * INDENT
 LINE = 60  # letters of a line to write on
 BETWEEN = "  "  # a label and its formula, the columns of a table
 LABEL = 40  # columns of a label; one that is longer stands out and leaves the formulas of the others where they are
 
 
-def render(document: Document, *, width: int = 100) -> str:
-    """The page; formulas with matrices are broken to fit in `width` columns."""
-    return "\n".join(line.rstrip() for line in Page().lines(document, width)) + "\n"
+def pieces(document: Document, *, width: int = 100) -> Iterator[str]:
+    """The page, a block at a time; formulas with matrices are broken to fit in `width` columns."""
+    for lines in Page().laid(document, width):
+        yield "\n".join([line.rstrip() for line in lines]) + "\n"
+
+
+render = whole(pieces)
 
 
 def sentence(prose: Prose) -> str:
@@ -45,15 +53,23 @@ def sentence(prose: Prose) -> str:
     return Page().sentence(prose)
 
 
+class _Laid(NamedTuple):
+    """What stands together, in lists of lines; `tall`: with empty lines around it."""
+
+    lists: Iterable[list[str]]
+    tall: bool
+
+
 class Page:
     """A document in lines. A format that folds or paints them overrides what it does in its own way."""
 
     formulas = Formulas()
 
-    def lines(self, document: Document, width: int) -> list[str]:
-        lines = self.title(document.title, width)
-        body, _ = self._laid(document.blocks, width)
-        return [*lines, "", *body] if body else lines
+    def laid(self, document: Document, width: int) -> Iterator[list[str]]:
+        """The lines, a few at a time: a large page is never held whole."""
+        yield self.title(document.title, width)
+        for k, lines in enumerate(_spaced(self._laid(document.blocks, width))):
+            yield lines if k else ["", *lines]
 
     def title(self, title: Prose, width: int) -> list[str]:
         text = self.sentence(title)
@@ -93,36 +109,31 @@ class Page:
     def table(self, table: Table, width: int) -> list[str]:
         return aligned([[self.sentence(cell) for cell in row] for row in (table.head, *table.rows)])
 
-    def _laid(self, blocks: Sequence[Block], width: int) -> tuple[list[str], bool]:
-        """The blocks of a section in lines, with empty lines around what is tall, and whether anything was."""
-        lines: list[str] = []
-        tall_before = any_tall = False
+    def _laid(self, blocks: Sequence[Block], width: int, margin: str = "") -> Iterator[_Laid]:
+        """The blocks of a section, each with what belongs to it; their lines start with the margin."""
         for group in _groups(blocks):
-            laid, tall = self._laid_group(group, width)
-            if lines and laid and (tall or tall_before):
-                lines.append("")
-            lines += laid
-            tall_before = tall
-            any_tall = any_tall or tall
-        return lines, any_tall
+            yield self._group(group, width, margin)
 
-    def _laid_group(self, group: list[Block], width: int) -> tuple[list[str], bool]:
+    def _group(self, group: list[Block], width: int, margin: str) -> _Laid:
         first, *rest = group
         if isinstance(first, Section):
-            return self._section(first, width)
-        lines = list(self._lines(first, width))
+            return self._section(first, width, margin)
+        lines = [margin + line for line in self._lines(first, width)]
         tall = isinstance(first, Table) or (len(lines) > 1 and _may_be_tall(first))
         for block in rest:
-            lines += [" " * INDENT + line for line in self._lines(block, width - INDENT)]
-        return lines, tall
+            lines += [margin + FURTHER + line for line in self._lines(block, width - INDENT)]
+        return _Laid([lines] if lines else [], tall)
 
-    def _section(self, section: Section, width: int) -> tuple[list[str], bool]:
+    def _section(self, section: Section, width: int, margin: str) -> _Laid:
         """Sections stand apart, also from the title above them; minor ones only where something in them is tall."""
-        body, tall = self._laid(section.blocks, width - INDENT)
-        title = self.heading(section, width)
-        if body and isinstance(section.blocks[0], Section) and not section.blocks[0].minor:
+        title = [margin + line for line in self.heading(section, width)]
+        if section.blocks and _is_major(section.blocks[0]):
             title.append("")
-        return [*title, *(" " * INDENT + line for line in body)], tall or not section.minor
+        body: Iterable[_Laid] = self._laid(section.blocks, width - INDENT, margin + FURTHER)
+        if section.minor:
+            body = list(body)
+        tall = not section.minor or any(each.tall for each in body)
+        return _Laid(chain([title], _spaced(body)), tall)
 
     def _lines(self, block: Block, width: int) -> Sequence[str]:
         match block:
@@ -142,6 +153,20 @@ class Page:
                 return ["_" * min(width, LINE) for _ in range(lines)]
             case Section():
                 raise TypeError("a section is laid out as a group of its own")
+
+
+def _spaced(every: Iterable[_Laid]) -> Iterator[list[str]]:
+    """What stands below one another, with empty lines around what is tall."""
+    started = tall_before = False
+    for lists, tall in every:
+        for k, lines in enumerate(lists):
+            yield ["", *lines] if started and k == 0 and (tall or tall_before) else lines
+            started = True
+        tall_before = tall
+
+
+def _is_major(block: Block) -> bool:
+    return isinstance(block, Section) and not block.minor
 
 
 def _may_be_tall(block: Block) -> bool:
