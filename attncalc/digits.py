@@ -93,16 +93,33 @@ def in_full(values: Floats, places: int) -> Texts:
         return texts
     with np.errstate(over="ignore"):
         units = np.rint(values * units_of_one(places))
-        least = units.min(initial=0.0)
-        spread = units.max(initial=0.0) - least
+        least, most = units.min(initial=0.0), units.max(initial=0.0)
+        spread = most - least
     if spread < values.size:  # as in a large matrix: a figure is there many times, and is written once
         once = _written((least + np.arange(spread + 1)) / units_of_one(places), places)
         return np.asarray(once[(units - least).astype(np.intp)])
+    if max(most, -least) < (values.size - units_of_one(places)) * units_of_one(places) / 2:
+        return _of_halves(units.astype(np.intp), places)
     texts = _written(values.ravel(), places).reshape(values.shape)
     if spread > 2.0**53:  # more digits than float64 holds: those of its shortest decimal
         for place in zip(*np.nonzero(np.abs(units) > 2.0**53), strict=True):
             texts[place] = f"{Decimal(repr(float(values[place]))):.{places}f}"
     return texts
+
+
+def _of_halves(units: NDArray[np.intp], places: int) -> Texts:
+    """Figures from what stands before their points and their decimals: each of these is there many times, and is
+    written once."""
+    before, after = np.divmod(np.abs(units), 10**places)
+    wholes = range(before.max() + 1)
+    heads = [*(f"{k}." for k in wholes), *(f"-{k}." for k in reversed(wholes))]
+    signed = np.where(units < 0, -1 - before, before)  # -0. is the last one
+    return np.asarray(np.array(heads, dtype=object)[signed] + _every_decimals(places)[after])
+
+
+@lru_cache(maxsize=1)
+def _every_decimals(places: int) -> Texts:
+    return np.array([f"{k:0{places}}" for k in range(10**places)], dtype=object)
 
 
 def _written(values: Floats, places: int) -> Texts:

@@ -91,17 +91,20 @@ def grid_box(grid: Grid, width: int | None = None, paint: Paint | None = None) -
     What `paint` adds to a text takes no room.
     """
     columns, cells, legend = _columns(grid, paint)
-    rows = tuple(_label(label, paint) for label in grid.rows or ())
-    edges = BRACKETS + max((1 + display_width(label) for label in rows), default=0)
+    labels = tuple(_label(label, paint) for label in grid.rows or ())
+
+    def block(start: int = 0, end: int | None = None) -> Box:
+        own = columns[start:end]
+        return _block(own, _rows(own, cells[:, start:end], grid.role, paint), labels)
+
+    edges = BRACKETS + max((1 + display_width(label) for label in labels), default=0)
     if width is not None and edges > width:
         edges = BRACKETS  # such a label has no room beside a single column: it stands out
     if width is None or edges + _total(columns) <= width:
-        blocks = [_block(columns, cells, rows)]
+        blocks = [block()]
     else:
-        blocks = [
-            _numbered(_block(columns[start:end], cells[:, start:end], rows), grid, start, end)
-            for start, end in spans([column.width for column in columns], width - edges)
-        ]
+        stretches = spans([column.width for column in columns], width - edges)
+        blocks = [_numbered(block(start, end), grid, start, end) for start, end in stretches]
     return stacked([*blocks, *map(Box.of, legend)])
 
 
@@ -135,16 +138,13 @@ def _label(label: str, paint: Paint | None) -> str:
 
 
 def _columns(grid: Grid, paint: Paint | None) -> tuple[list[_Column], NDArray[Any], list[str]]:
-    """The columns, their figures, each as wide as its column, and what stands below the matrix for headers that are too
-    long."""
+    """The columns, their figures, and what stands below the matrix for headers that are too long."""
     headers, legend = column_headers(grid.columns)
     if paint:
         headers = [paint(header, "token") for header in headers]
     cells = grid.cells if grid.cells.ndim == 2 else grid.cells.reshape(len(grid.cells), 0)
     headers = headers or [""] * cells.shape[1]
     cells, widths = _aligned(cells, np.array([*map(display_width, headers)], dtype=np.intp))
-    if paint:
-        cells = np.array([paint(cell, grid.role) for cell in cells.flat], dtype=object).reshape(cells.shape)
     return list(map(_Column, headers, widths)), cells, legend
 
 
@@ -163,43 +163,45 @@ def column_headers(labels: Sequence[str] | None) -> tuple[list[str], list[str]]:
 
 
 def _aligned(cells: NDArray[Any], least: NDArray[np.intp]) -> tuple[NDArray[Any], list[int]]:
-    """Figures in columns with their decimal points below one another, 0 under the 0 of 0.707, in the middle of columns
-    that are `least` as wide as is said; and how wide each is."""
+    """Figures that, set to the right, have their decimal points below one another, 0 under the 0 of 0.707, in the
+    middle of columns that are `least` as wide as is said; and how wide each is."""
     wholes, rests = _measured(cells)
     whole, rest = wholes.max(axis=0, initial=0), rests.max(axis=0, initial=0)
     gap = np.maximum(0, least - whole - rest)
-    before, after = whole - wholes + gap // 2, rest - rests + gap - gap // 2
-    blanks = np.array([" " * k for k in range(1 + max(before.max(initial=0), after.max(initial=0)))], dtype=object)
-    cells, short = cells.copy(), before + after > 0
-    cells[short] = blanks[before[short]] + cells[short] + blanks[after[short]]
+    after = rest - rests + gap - gap // 2
+    if after.any():
+        blanks = np.array([" " * k for k in range(1 + after.max())], dtype=object)
+        cells, short = cells.copy(), after > 0
+        cells[short] += blanks[after[short]]
     return cells, (whole + rest + gap).tolist()
 
 
 def _measured(cells: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """How many columns each figure takes up to its decimal point, and from there on, n × m."""
-    flat = cells.ravel().tolist()
-    text = "\n".join([*flat, ""]).replace("∞", "0")
-    if text.isascii() and text.count("\n") == len(flat):  # of a million figures, at once
-        letters = np.frombuffer(text.encode(), dtype=np.uint8)
-        ends, points = np.flatnonzero(letters == ord("\n")), np.flatnonzero(letters == ord("."))
-        rests = np.zeros(len(flat), dtype=np.intp)
-        with_point = np.searchsorted(ends, points)
-        rests[with_point] = ends[with_point] - points
-        wholes = np.diff(ends, prepend=-1) - 1 - rests
-    else:
-        parts = [cell.partition(".") for cell in flat]
-        wholes = np.array([display_width(whole) for whole, _, _ in parts], dtype=np.intp)
-        rests = np.array([display_width(point + rest) for _, point, rest in parts], dtype=np.intp)
+    """How many letters each figure has up to its decimal point, and from there on, n × m: of a million, at once."""
+    text = "\n".join([*cells.ravel().tolist(), ""])
+    letters = np.frombuffer(text.encode("ascii", "replace"), dtype=np.uint8)
+    ends, points = np.flatnonzero(letters == ord("\n")), np.flatnonzero(letters == ord("."))
+    rests = np.zeros(len(ends), dtype=np.intp)
+    with_point = np.searchsorted(ends, points) if len(points) < len(ends) else slice(None)
+    rests[with_point] = ends[with_point] - points
+    wholes = np.diff(ends, prepend=-1) - 1 - rests
     return wholes.reshape(cells.shape), rests.reshape(cells.shape)
 
 
-def _block(columns: Sequence[_Column], cells: NDArray[Any], rows: Sequence[str]) -> Box:
-    """Brackets around the columns, their headers above, the labels of the rows to the right."""
-    count = len(cells)
-    labels = [f" {label}" for label in rows] or [""] * count
+def _rows(columns: Sequence[_Column], cells: NDArray[Any], role: str, paint: Paint | None) -> list[str]:
+    """The figures of each row, set to the right of their columns: padding and joining are one step of a template."""
+    between = "\0" if paint else BETWEEN
+    template = between.join(f"%{column.width}s" for column in columns)
+    rows = [template % tuple(row) for row in cells.tolist()]
+    return [BETWEEN.join(paint(cell, role) for cell in row.split(between)) for row in rows] if paint else rows
+
+
+def _block(columns: Sequence[_Column], rows: Sequence[str], labels: Sequence[str]) -> Box:
+    """Brackets around the rows, the headers of the columns above, the labels of the rows to the right."""
+    after = [f" {label}" for label in labels] or [""] * len(rows)
     lines = [
-        f"{left} {BETWEEN.join(row)} {right}{label}"
-        for (left, right), row, label in zip(_brackets(count), cells.tolist(), labels, strict=True)
+        f"{left} {row} {right}{label}"
+        for (left, right), row, label in zip(_brackets(len(rows)), rows, after, strict=True)
     ] or ["[ ]"]
     headed = any(column.header for column in columns)
     header = BETWEEN.join(centred(column.header, column.width) for column in columns) if headed else ""
@@ -207,7 +209,7 @@ def _block(columns: Sequence[_Column], cells: NDArray[Any], rows: Sequence[str])
     if header.strip():
         lines.insert(0, f"  {header}  ")
         middle += 1
-    if not rows and not header.strip():
+    if not labels and not header.strip():
         return Box(tuple(lines), middle, display_width(lines[0]))  # cells and brackets alone are of one width
     width = max(map(display_width, lines))
     return Box(tuple(padded(line, width) for line in lines), middle, width)
