@@ -32,7 +32,8 @@ class Box(NamedTuple):
         return Box((text,), 0, display_width(text))
 
     def indented(self, by: int) -> Box:
-        return Box(tuple(" " * by + line for line in self.lines), self.middle, self.width + by)
+        margin = " " * by
+        return Box(tuple([margin + line for line in self.lines]), self.middle, self.width + by)
 
 
 EMPTY = Box.of("")
@@ -93,18 +94,16 @@ def grid_box(grid: Grid, width: int | None = None, paint: Paint | None = None) -
     columns, cells, legend = _columns(grid, paint)
     labels = tuple(_label(label, paint) for label in grid.rows or ())
 
-    def block(start: int = 0, end: int | None = None) -> Box:
-        own = columns[start:end]
-        return _block(own, _rows(own, cells[:, start:end], grid.role, paint), labels)
-
     edges = BRACKETS + max((1 + display_width(label) for label in labels), default=0)
     if width is not None and edges > width:
         edges = BRACKETS  # such a label has no room beside a single column: it stands out
     if width is None or edges + _total(columns) <= width:
-        blocks = [block()]
+        blocks = [_block(columns, cells, labels)]
     else:
-        stretches = spans([column.width for column in columns], width - edges)
-        blocks = [_numbered(block(start, end), grid, start, end) for start, end in stretches]
+        blocks = [
+            _numbered(_block(columns[start:end], cells[:, start:end], labels), grid, start, end)
+            for start, end in spans([column.width for column in columns], width - edges)
+        ]
     return stacked([*blocks, *map(Box.of, legend)])
 
 
@@ -145,6 +144,10 @@ def _columns(grid: Grid, paint: Paint | None) -> tuple[list[_Column], NDArray[An
     cells = grid.cells if grid.cells.ndim == 2 else grid.cells.reshape(len(grid.cells), 0)
     headers = headers or [""] * cells.shape[1]
     cells, widths = _aligned(cells, np.array([*map(display_width, headers)], dtype=np.intp))
+    if paint:
+        rows = [map(str.rjust, row, widths) for row in cells.tolist()]
+        painted = [paint(cell, grid.role) for row in rows for cell in row]
+        cells = np.array(painted, dtype=object).reshape(cells.shape)
     return list(map(_Column, headers, widths)), cells, legend
 
 
@@ -188,21 +191,13 @@ def _measured(cells: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     return wholes.reshape(cells.shape), rests.reshape(cells.shape)
 
 
-def _rows(columns: Sequence[_Column], cells: NDArray[Any], role: str, paint: Paint | None) -> list[str]:
-    """The figures of each row, set to the right of their columns: padding and joining are one step of a template."""
-    between = "\0" if paint else BETWEEN
-    template = between.join(f"%{column.width}s" for column in columns)
-    rows = [template % tuple(row) for row in cells.tolist()]
-    return [BETWEEN.join(paint(cell, role) for cell in row.split(between)) for row in rows] if paint else rows
-
-
-def _block(columns: Sequence[_Column], rows: Sequence[str], labels: Sequence[str]) -> Box:
-    """Brackets around the rows, the headers of the columns above, the labels of the rows to the right."""
-    after = [f" {label}" for label in labels] or [""] * len(rows)
-    lines = [
-        f"{left} {row} {right}{label}"
-        for (left, right), row, label in zip(_brackets(len(rows)), rows, after, strict=True)
-    ] or ["[ ]"]
+def _block(columns: Sequence[_Column], cells: NDArray[Any], labels: Sequence[str]) -> Box:
+    """Brackets around the columns, their headers above, the labels of the rows to the right. Figures are set to the
+    right of their columns, all of them at once."""
+    row = BETWEEN.join(f"%{column.width}s" for column in columns)
+    after = [f" {label}".replace("%", "%%") for label in labels] or [""] * len(cells)
+    rows = [f"{left} {row} {right}{label}" for (left, right), label in zip(_brackets(len(cells)), after, strict=True)]
+    lines = ("\n".join(rows) % tuple(cells.ravel().tolist())).split("\n") if rows else ["[ ]"]
     headed = any(column.header for column in columns)
     header = BETWEEN.join(centred(column.header, column.width) for column in columns) if headed else ""
     middle = (len(lines) - 1) // 2

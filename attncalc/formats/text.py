@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 from attncalc.blocks import (
     Beside,
-    Blank,
     Block,
     Document,
     Formula,
@@ -83,11 +82,11 @@ class Page:
         return "".join(map(self.part, prose.parts)).strip()
 
     def part(self, part: Inline) -> str:
-        if isinstance(part, Math):
-            return line(part, TEXT)
-        if isinstance(part, Blank):
-            return "_" * part.width
-        return visible(part.text if isinstance(part, Token) else part.replace("\n", " "))
+        if isinstance(part, str):
+            return visible(part.replace("\n", " "))
+        if isinstance(part, Token):
+            return visible(part.text)
+        return line(part, TEXT) if isinstance(part, Math) else "_" * part.width
 
     def prose(self, prose: Prose, width: int) -> list[str]:
         return [self.sentence(prose)]
