@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import localcontext
 from fractions import Fraction
-from functools import cached_property
-from math import log10
+from functools import cache, cached_property
+from math import ceil, log10
 from typing import NamedTuple
 
 import numpy as np
@@ -75,22 +75,31 @@ class Figures:
         decimals = step.decimals_from([operand.decimals for operand in self._operands])
         if decimals is not None:
             places = max(decimals, self.decimals)
-            before = self.magnitude + sum(operand.magnitude for operand in self._operands) + 1
-            if places + before < 14:  # float64 tells them apart
+            if places + self._digits < 15:  # float64 tells them apart
                 return near & (self._off < 0.25 * 10.0**-places)
         in_doubt = near & np.isfinite(values)
+        holds = cache(_holds)  # in a large matrix of weights most are 0, of the same figures
         for i in np.nonzero(in_doubt.any(axis=1))[0].tolist():
             workings = step.workings(i, self.used.__getitem__)
             for j in np.nonzero(in_doubt[i])[0].tolist():
                 pattern, texts = workings[j]
-                if not any(text.endswith("∞") for text in texts):
-                    near[i, j] = expr.rational(pattern, [*map(Fraction, texts)]) == Fraction(self.texts[i, j])
+                near[i, j] = holds(pattern, tuple(texts), self.texts[i, j])
         return near
 
     @cached_property
     def magnitude(self) -> float:
         """How many digits before the point the largest figure has, less than one more."""
         return log10(np.max(np.abs(self.values), where=np.isfinite(self.values), initial=1.0))
+
+    @cached_property
+    def _digits(self) -> float:
+        """How many digits before the point the parts of a working may have, and what adding them up loses: products of
+        figures have the digits of all of them, sums those of the longest, as is so of decimals."""
+        step = self._step
+        digits = step.decimals_from([ceil(operand.magnitude) for operand in self._operands])
+        shapes = [operand.shape for operand in step.operands]
+        terms = shapes[0][1] if isinstance(step, Contract) else max(map(max, shapes))
+        return max(ceil(self.magnitude), digits or 0) + 2 * log10(terms)
 
     @cached_property
     def _near(self) -> Flags:
@@ -161,3 +170,10 @@ def _distance(one: Floats, other: Floats) -> Floats:
 
 def _is_close(off: Floats, values: Floats) -> Flags:
     return np.asarray(off <= CLOSE * np.maximum(1, np.abs(values)))
+
+
+def _holds(pattern: expr.Expr, texts: Sequence[str], text: str) -> bool:
+    """Whether figures give another, as it stands; where one is infinite, float64 has said so."""
+    if any(each.endswith("∞") for each in texts):
+        return True
+    return expr.rational(pattern, [*map(Fraction, texts)]) == Fraction(text)
