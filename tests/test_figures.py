@@ -12,6 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from attncalc import expr
+from attncalc.layout import figures
 from attncalc.layout.figures import Figures, Printed
 from attncalc.mechanisms import solve
 from attncalc.problem import load, parse
@@ -77,3 +78,35 @@ def test_a_sum_of_products_says_at_once_what_each_says_alone(V: list[list[str]],
         assert terms.exact[i, j] == (added == exact)
         assert terms.whole[i, j] == (added == Fraction(own[i, j]))
         assert printed[step].true[i, j] == is_true(printed, step, i, j)
+
+
+def long_figures(draw: np.random.Generator, n: int, m: int, digits: int, places: int) -> str:
+    return written([[f"{x:.{places}f}" for x in row] for row in draw.uniform(-1, 1, size=(n, m)) * 10.0**digits])
+
+
+@pytest.mark.parametrize("places", [0, 2, 5])
+@pytest.mark.parametrize("digits", [1, 4, 6, 8])
+def test_long_figures_are_told_apart_as_each_is_alone(digits: int, places: int) -> None:
+    """Where float64 is sure of them, and where it is not."""
+    draw = np.random.default_rng(digits)
+    text = "".join(f"{name}: {long_figures(draw, 6, 2, digits, places)}\n" for name in "QKV") + "scale: none\n"
+    for how in ({"decimals": 2 * places}, {"decimals": 3}):
+        read = parse(text.encode()).with_show(**how)
+        printed = Printed(solve(read), read.show.rule)
+        for step in [step for step in printed if step.operands]:
+            alone = [[is_true(printed, step, i, j) for j in range(step.shape[1])] for i in range(step.shape[0])]
+            assert printed[step].true.tolist() == alone, step.id
+
+
+def test_large_matrices_of_whole_numbers_are_not_looked_at_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    def one(*_: object) -> bool:
+        looked.append(1)
+        return True
+
+    looked: list[int] = []
+    monkeypatch.setattr(figures, "_holds", one)
+    draw = np.random.default_rng(1)
+    text = "".join(f"{name}: {written(draw.integers(0, 20_000, (60, 2)).astype(str).tolist())}\n" for name in "QKV")
+    read = parse(f"{text}scale: none\nshow: {{detail: matrices}}\n".encode())
+    printed = Printed(solve(read), read.show.rule)
+    assert all(printed[step].true.all() for step in printed if step.id in ("S", "shifted", "K_T")) and not looked
