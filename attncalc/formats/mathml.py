@@ -14,7 +14,7 @@ from itertools import repeat
 
 from attncalc.blocks import Grid, Math
 from attncalc.formats.forms import Form, Notation, infix
-from attncalc.formats.notation import line
+from attncalc.formats.notation import grids_of, line
 from attncalc.formats.parts import Part, Stretch, parts, shade, stretches
 from attncalc.formats.width import visible
 
@@ -245,11 +245,15 @@ class _Blocks:
         return f"\1{len(self._parts) - 1}\1" + "\2" * NARROW
 
     def written(self, markup: str) -> str:
+        if not self._parts:  # nearly always
+            return markup
         return _BLOCK.sub(lambda found: _bracketed(self._parts[int(found[1])]), markup)
 
 
 def has_table(math: Math) -> bool:
     """Whether one of the pieces of the formula ends with a matrix that has labels."""
+    if not grids_of(math):
+        return False
     before, rest = stretches(math)
     return any(labelled(stretch.math) is not None for found in (before, *rest) for stretch in found)
 
