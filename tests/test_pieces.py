@@ -64,6 +64,16 @@ def test_a_page_of_512_tokens_takes_less_than_200_mb(name: str, large: Path, tmp
     assert 10_000_000 < (tmp_path / "page").stat().st_size < LARGEST
 
 
+@pytest.mark.parametrize("asked", [[], ["--step", "O"]], ids=str)
+def test_every_working_of_512_tokens_is_refused(asked: list[str], large: Path) -> None:
+    """As a page of them would take gigabytes; those of some steps are not."""
+    call = [sys.executable, "-m", "attncalc", "solve", str(large), "--detail", "full", *asked]
+    refused = subprocess.run(call, cwd=ROOT, capture_output=True, text=True, check=False, timeout=60)
+    assert (refused.returncode, refused.stdout, refused.stderr.count("\n")) == (2, "", 1)
+    assert "figures, is more than there is room for; ask for the matrices, --detail matrices, or" in refused.stderr
+    assert peak("solve", large, "--detail", "full", "--step", "row_sum")[0] == 0
+
+
 @pytest.mark.parametrize("name", formats.FORMATS)
 def test_the_pieces_of_a_page_are_the_page(name: str) -> None:
     for path in (ROOT / "problems" / "abc.yaml", ROOT / "problems" / "four-positions.yaml"):

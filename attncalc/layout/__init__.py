@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
 from attncalc.blocks import Block, Document, Prose, Section
+from attncalc.errors import UsageError
 from attncalc.layout import generation
 from attncalc.layout.closing import against_exact, formulas
 from attncalc.layout.conventions import conventions
@@ -22,6 +23,8 @@ from attncalc.steps import Given, Step
 from attncalc.wording import Wording
 
 __all__ = ["lay_out", "section_title"]
+
+MOST_IN_WORKINGS = 2_000_000  # figures, as of all steps: they take 200 MB
 
 
 def lay_out(
@@ -42,11 +45,22 @@ def lay_out(
     if page.detail != "full" and show.detail is None and not asked:
         blocks.append(say("remarks.big" if page.detail == "matrices" else "remarks.huge"))
     wanted = set(only or solution.steps.values())
+    if page.detail == "full":
+        _refuse_what_fills_books(wanted)
     blocks += _sections(page, solution.root, wanted, whole=not only)
     if not only:
         closing = [formulas(page, partial(section_title, page)) if page.detail == "full" else None, against_exact(page)]
         blocks += [section for section in closing if section]
     return Document(heading, lang, tuple(_numbered(blocks)), colon=say.text("colon"))
+
+
+def _refuse_what_fills_books(steps: Iterable[Step]) -> None:
+    """Raises UsageError where the workings of all cells hold too many figures."""
+    worked = [step for step in steps if step.operands and step.values.size]
+    held = sum(step.values.size * len(step.working(0, 0).cells) for step in worked)
+    if held > MOST_IN_WORKINGS:
+        what = f"every working, with {held} figures, is more than there is room for"
+        raise UsageError(what, "ask for the matrices, --detail matrices, or for some steps, --step A")
 
 
 def _sections(page: Page, group: Group, wanted: set[Step], whole: bool, anchor: str = "") -> Iterator[Section]:
