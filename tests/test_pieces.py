@@ -154,3 +154,12 @@ def test_a_long_page_that_has_no_room_to_wait_is_refused(
     with pytest.raises(UsageError, match="can't write a temporary file: No space left on device; make room"):
         write(["x" * 2_000], None)
     assert capfdbinary.readouterr() == (b"", b"")
+
+
+def test_a_reader_that_leaves_a_large_page_is_no_error(large: Path) -> None:
+    call = [sys.executable, "-m", "attncalc", "solve", str(large), "--format", "text"]
+    with subprocess.Popen(call, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout and process.stderr
+        assert process.stdout.readline() == b"Attention, step by step\n"
+        process.stdout.close()
+        assert process.stderr.read() == b"" and process.wait(timeout=60) == 0

@@ -42,13 +42,13 @@ def _answered(arguments: list[str]) -> int:
     except AttncalcError as error:
         return _refused(str(error), error.exit_code)
     except BrokenPipeError:
-        _forget_output()  # the reader has seen enough (`| head`)
+        forget_output()  # the reader has seen enough (`| head`)
         return 0
     except OSError as error:
         if error.filename is not None:
             name = os.fsdecode(error.filename)
             return _refused(f"attncalc: can't use {name}: {error.strerror}; give another path", 2)
-        _forget_output()
+        forget_output()
         return _refused(f"attncalc: can't write to standard output: {error.strerror}; redirect it elsewhere", 2)
     except KeyboardInterrupt:
         return 130
@@ -112,6 +112,6 @@ def _refused(line: str, code: int) -> int:
     return code
 
 
-def _forget_output() -> None:
+def forget_output() -> None:
     """Keeps Python from flushing, as it ends, into an output that takes nothing."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

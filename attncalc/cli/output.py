@@ -14,6 +14,7 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
+from attncalc.cli import forget_output
 from attncalc.errors import UsageError
 from attncalc.problem import Problem
 from attncalc.solution import Solution
@@ -102,8 +103,15 @@ def write(
     with _held(map(_encoded, pieces)) as page:
         ready()
         if not (pager and pager.terminal and _is_longer(page, pager) and _paged(page)):
-            sys.stdout.buffer.writelines(page)
-            sys.stdout.buffer.flush()
+            _print(page)
+
+
+def _print(page: IO[bytes]) -> None:
+    try:
+        sys.stdout.buffer.writelines(page)
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:  # the reader has seen enough (`| head`), which is no error; typer would make one of it
+        forget_output()
 
 
 def _held(pieces: Iterator[bytes]) -> IO[bytes]:
