@@ -237,13 +237,16 @@ def exactness(expr: Expr, figures: Sequence[Value], exact: Sequence[Value]) -> V
 
 def decimals(expr: Expr, figures: Sequence[int | None]) -> int | None:
     """How many decimals the tree's value has at most, where figure k has `figures[k]`; None where it may be no decimal
-    (a quotient, a root, an exponential) or one of the figures is not."""
+    (a quotient but by a constant like √4, a root, an exponential) or one of the figures is not."""
     if expr.op == "slot":
         return figures[int(expr.args[0])]
-    if expr.op == "number":
-        return len(expr.args[1].partition(".")[2]) if "e" not in expr.args[1] and _is_decimal(expr) else None
+    if is_constant(expr):
+        value = rational(expr, ())
+        return None if value is None else rounding.decimals_of(value)
     operation, arguments = _operation(expr)
     found = [decimals(argument, figures) for argument in arguments]
+    if expr.op == "over" and is_constant(arguments[1]) and (divisor := rational(arguments[1], ())):
+        operation, found = OPERATIONS["times"], [found[0], rounding.decimals_of(1 / divisor)]
     known = [each for each in found if each is not None]
     return operation.decimals(known) if operation.decimals and len(known) == len(found) else None
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from decimal import ROUND_FLOOR, Decimal, localcontext
+from fractions import Fraction
 from math import ulp
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -185,3 +186,9 @@ def constant_bounds(value: float, places: int) -> Bounds:
 def is_whole(value: float, places: int) -> bool:
     """Whether so many decimals say a constant whole."""
     return bool(fits(np.array([value]), places)[0])
+
+
+def decimals_of(number: Fraction) -> int | None:
+    """How many decimals a number has; None: no end of them."""
+    most = number.denominator.bit_length()
+    return next((k for k in range(most + 1) if 10**k % number.denominator == 0), None)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
+from functools import cache, partial
 from html import escape
 from itertools import groupby
 
@@ -35,7 +35,7 @@ from attncalc.formats.headings import heading
 from attncalc.formats.html_style import STYLE, shades
 from attncalc.formats.in_pieces import between, whole
 from attncalc.formats.mathml import ROOM
-from attncalc.formats.parts import SHADES, is_grid, label, parts, table_parts
+from attncalc.formats.parts import SHADES, is_grid, label, parts, shade, table_parts
 from attncalc.formats.text import sentence as plain
 from attncalc.formats.width import visible
 
@@ -214,9 +214,10 @@ def _block(grid: Grid, place: str, about: str) -> str:
     caption = f"<caption>{place}</caption>" if place else ""
     pads = mathml.padding(grid)
     last = grid.cells.shape[1] - 1
+    written = cache(partial(_cell, grid.role))
     rows = [
         f"<tr>{_header('row', grid.rows[i]) if grid.rows else ''}"
-        + "".join(_cell(grid.role, cell, pads[i][j], j == 0, j == last) for j, cell in enumerate(row))
+        + "".join(written(cell, pads[i][j], j == 0, j == last) for j, cell in enumerate(row))
         + "</tr>"
         for i, row in enumerate(grid.cells.tolist())
     ]
@@ -228,8 +229,8 @@ def _header(scope: str, text: str) -> str:
     return f'<th scope="{scope}"><bdi>{escape(visible(text))}</bdi></th>'
 
 
-@lru_cache(maxsize=65536)  # in a large matrix most figures are there many times
 def _cell(role: str, cell: str, pad: str, first: bool, last: bool) -> str:
-    classes = [*(["l"] if first else []), *(["r"] if last else []), *mathml.shading(role, cell)]
+    dark = shade(role, cell)
+    classes = [*(["l"] if first else []), *(["r"] if last else []), *([f"w{dark}"] if dark else [])]
     kind = f' class="{" ".join(classes)}"' if classes else ""
     return f"<td{kind}>{mathml.whole(mathml.figure(cell) + pad)}</td>"

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache, partial
 from html import escape
-from itertools import repeat
+from itertools import chain
 
 from attncalc.blocks import Grid, Math
 from attncalc.formats.forms import Form, Notation, infix
@@ -72,7 +72,6 @@ def _sign(text: str) -> str:
     return _operator(text) if text in _SIGNS else token(text)
 
 
-@lru_cache(maxsize=65536)
 def figure(text: str) -> str:
     """A figure; a minus is an operator, so that it is as wide as one."""
     sign = f"<mo>{MINUS}</mo>" if text.startswith("-") else ""
@@ -96,9 +95,9 @@ def matrix(grid: Grid, write: Callable[[Part], str] | None = None) -> str:
 def _bracketed(part: Part) -> str:
     grid, place = part
     rows = []
-    pads = padding(grid)
-    for i, row in enumerate(grid.cells.tolist()):
-        cells = map(_cell, repeat(grid.role), row, pads[i])
+    written = cache(partial(_cell, grid.role))  # of a block, as few figures come again in all of a large matrix
+    for i, (row, pads) in enumerate(zip(grid.cells.tolist(), padding(grid), strict=True)):
+        cells = map(written, row, pads)
         rows.append(f"<mtr>{''.join(cells)}{_label(grid.rows[i]) if grid.rows else ''}</mtr>")
     if grid.columns:
         rows.insert(0, f"<mtr>{''.join(map(_label, grid.columns))}{'<mtd></mtd>' if grid.rows else ''}</mtr>")
@@ -110,28 +109,21 @@ def _label(text: str) -> str:
     return f"<mtd>{token(text)}</mtd>"
 
 
-@lru_cache(maxsize=65536)  # in a large matrix most figures are there many times
 def _cell(role: str, cell: str, pad: str) -> str:
-    kind = f' class="{classes[0]}"' if (classes := shading(role, cell)) else ""
-    return f"<mtd{kind}>{figure(cell)}{pad}</mtd>"
-
-
-def shading(role: str, cell: str) -> list[str]:
-    """The class of a cell that is shaded, in a matrix of this role."""
     dark = shade(role, cell)
-    return [f"w{dark}"] if dark else []
+    kind = f' class="w{dark}"' if dark else ""
+    return f"<mtd{kind}>{figure(cell)}{pad}</mtd>"
 
 
 def padding(grid: Grid) -> list[list[str]]:
     """What goes after each figure, so that decimal points stand below one another in columns set to the right."""
-    tails = [list(map(_decimals, row)) for row in grid.cells.tolist()]
+    rows = grid.cells.tolist()
+    decimals = {cell: len(cell.partition(".")[2]) for cell in set(chain.from_iterable(rows))}
+    if len(set(decimals.values())) == 1:
+        return [[""] * len(row) for row in rows]
+    tails = [[decimals[cell] for cell in row] for row in rows]
     most = [max(column) for column in zip(*tails, strict=True)]
     return [list(map(_space, most, row)) for row in tails]
-
-
-@lru_cache(maxsize=65536)
-def _decimals(cell: str) -> int:
-    return len(cell.partition(".")[2])
 
 
 @lru_cache

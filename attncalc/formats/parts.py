@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache
 from typing import NamedTuple
 
 from attncalc.blocks import Blank, Grid, Math, Prose, Table
@@ -52,10 +51,9 @@ def column_widths(grid: Grid) -> list[int]:
     """How wide each column is, with its label."""
     count = grid.cells.shape[1] if grid.cells.ndim == 2 else 0
     heads = [display_width(visible(label)) for label in grid.columns] if grid.columns else [0] * count
-    return [max([head, *map(_cell_width, grid.cells[:, j].tolist())]) for j, head in enumerate(heads)]
+    return [max([head, *map(_cell_width, set(grid.cells[:, j].tolist()))]) for j, head in enumerate(heads)]
 
 
-@lru_cache(maxsize=65536)  # in a large matrix most figures are there many times
 def _cell_width(figure: str) -> int:
     return display_width(figure) + figure.startswith("-") + figure.endswith("∞")  # wider than letters are
 

@@ -11,6 +11,7 @@ import numpy as np
 from attncalc import digits
 from attncalc.marking.verdicts import CORRECT, FOLLOWS, IMPRECISE, Marking
 from attncalc.marking.written import written
+from attncalc.rounding import decimals_of
 
 # What a figure that follows from an earlier slip is worth. One that follows from rounded figures is right, and so is
 # one that is short of a decimal, though it is named: nobody is marked down for rounding.
@@ -36,19 +37,13 @@ def read_marks(text: str) -> Fraction | None:
 
 def as_text(marks: Fraction) -> str:
     """Marks as they are shown: a decimal whole, 2, 1.5, 0.001; another to hundredths, or to two digits."""
-    own = _decimals(marks)
+    own = decimals_of(marks)
     return digits.fraction(marks, _enough(marks) if own is None else own)
 
 
 def about(marks: Fraction, worth: Fraction) -> Fraction:
     """Marks in hundredths, in those of what is less than a tenth, or with as many decimals as those they are out of."""
-    return Fraction(digits.fraction(marks, max(_enough(marks), _decimals(worth) or 0)))
-
-
-def _decimals(marks: Fraction) -> int | None:
-    """How many decimals a number has; None: no end of them."""
-    most = marks.denominator.bit_length()
-    return next((k for k in range(most + 1) if 10**k % marks.denominator == 0), None)
+    return Fraction(digits.fraction(marks, max(_enough(marks), decimals_of(worth) or 0)))
 
 
 def _enough(marks: Fraction) -> int:

@@ -121,6 +121,7 @@ class _Composer:
             if kind is scalar:
                 if event.tag is not None or event.anchor is not None:
                     self.mark(event, event)
+                event.end_mark = None  # a fifth of what it takes
                 add(event)
                 continue
             self.last = event
