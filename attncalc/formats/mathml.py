@@ -85,6 +85,9 @@ def figure(text: str) -> str:
     return f"<mrow>{sign}{written}</mrow>" if sign else written
 
 
+_figure_again = lru_cache(maxsize=4096)(figure)  # for workings, where the same ones come again and again
+
+
 def matrix(grid: Grid, write: Callable[[Part], str] | None = None) -> str:
     """A matrix in blocks of columns, in brackets, each under its numbers; with labels, if it has any. `write`: how a
     block of several is written, where not as it is."""
@@ -178,7 +181,7 @@ MATHML = Notation(
     accented=lambda text: symbol(text, '<mover accent="true">%s<mo stretchy="false">~</mo></mover>'),
     function=_function,
     sign=_sign,
-    figure=figure,
+    figure=_figure_again,
     raised=lambda written: f"<mrow><mo>(</mo>{written}<mo>)</mo></mrow>",
     grid=matrix,
     brackets=("<mrow><mo>(</mo>", "<mo>)</mo></mrow>"),

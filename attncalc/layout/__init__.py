@@ -24,7 +24,7 @@ from attncalc.wording import Wording
 
 __all__ = ["lay_out", "section_title"]
 
-MOST_IN_WORKINGS = 2_000_000  # figures, as of all steps: they take 200 MB
+MOST_IN_WORKINGS = 750_000  # figures: a page of seconds, and of some hundred megabytes as HTML
 
 
 def lay_out(
