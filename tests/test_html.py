@@ -250,6 +250,14 @@ def test_a_matrix_without_labels_is_mathml() -> None:
     assert "<table" not in source
 
 
+def test_the_number_of_a_head_stands_close() -> None:
+    """Brackets that stretch are set apart by Chromium."""
+    source = html.render(document("two-heads"))
+    raised = re.findall(r"<msup>.*?</msup>", source)
+    assert any(">(</mo><mn>2</mn>" in each for each in raised)
+    assert not [each for each in raised if "<mo>(</mo><mn>" in each]
+
+
 def test_a_wide_matrix_comes_in_blocks_that_are_numbered() -> None:
     wide = grid([[f"{j}.25" for j in range(40)]])
     source = shown(formula(chain(named("A"), "=", wide)))
@@ -337,6 +345,23 @@ def measured(folder: Path, width: int, expression: str, style: str = "") -> list
 @pytest.mark.parametrize("width", [360, 1200])
 def test_the_page_never_scrolls_sideways(width: int, tmp_path: Path) -> None:
     assert max(measured(tmp_path, width, "root.scrollWidth")) <= width
+
+
+@needs_chromium
+def test_figures_of_a_matrix_end_at_the_right_of_their_column(tmp_path: Path) -> None:
+    left = (
+        "[...root.querySelectorAll('mtd')].filter(cell => cell.getBoundingClientRect().right"
+        " - cell.lastElementChild.getBoundingClientRect().right > 1 + parseFloat(getComputedStyle(cell).paddingRight))"
+    )
+    assert measured(tmp_path, 1200, f"{left}.length") == [0] * 8
+
+
+@needs_chromium
+def test_a_short_label_of_a_matrix_is_not_broken_where_there_is_no_room(tmp_path: Path) -> None:
+    short = "[...root.querySelectorAll('.matrix th bdi')].filter(label => /^\\w{1,8}$/.test(label.textContent))"
+    found = measured(tmp_path, 200, f"{short}.length")
+    broken = measured(tmp_path, 200, f"{short}.filter(label => label.getClientRects().length > 1).length")
+    assert sum(found) > 50 and broken == [0] * 8
 
 
 @needs_chromium

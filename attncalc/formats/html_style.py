@@ -20,7 +20,7 @@ h2 a:hover,h3 a:hover,h4 a:hover,:target>h2 a,:target>h3 a,:target>h4 a{color:va
 p{margin:.4em 0}
 ul{margin:.4em 0;padding-left:1.3em}
 math{font-size:1.08em;text-indent:0;overflow-wrap:normal}
-mtd{text-align:right;padding:.18em .45em}
+mtd{text-align:right;text-align:-webkit-right;padding:.18em .45em}
 .f{overflow-x:auto;overflow-y:hidden;padding:.15em 0 .15em 2em;text-indent:-2em}
 .f math,td math{math-style:normal}
 .f.on{text-indent:0}
@@ -46,7 +46,7 @@ th{font-weight:600}
 .matrix{margin:.2em .3em}
 .matrix caption{font-size:.85em;color:var(--soft)}
 .matrix th,.matrix td{padding:.1em .5em;text-align:right;vertical-align:baseline;position:relative}
-.matrix th{font-weight:400;color:var(--soft);max-width:14em;overflow-wrap:anywhere}
+.matrix th{font-weight:400;color:var(--soft);max-width:14em;overflow-wrap:break-word}
 .matrix thead th{vertical-align:bottom}
 .matrix .l::before,.matrix .r::after{content:"";position:absolute;top:0;bottom:0;width:.3em;border:0 solid}
 .matrix .l::before{left:0;border-left-width:1.5px}
@@ -70,7 +70,7 @@ div.on.row{padding-left:1.2em}}
 :root{color-scheme:light;--ink:#000;--paper:#fff;--soft:#333;--line:#999;--link:#000}
 body{max-width:none;padding:0;font-size:10pt}
 .f,.scroll{overflow:visible}
-.table{overflow-wrap:anywhere}
+.table,.matrix th{overflow-wrap:anywhere}
 h1,h2,h3,h4{break-after:avoid}
 .f,tr,li,.work>div,.grid,.space,section:has(>.scroll>.grid,>.space){break-inside:avoid}
 .grid td{height:9mm;min-width:14mm}

@@ -30,7 +30,7 @@ _CLASS = re.compile(r' class="([^"]*)"')
 # As there is no style sheet: the few looks without which a table is hard to read.
 _LOOKS = {
     "table": "border-collapse:collapse;width:auto",
-    "matrix": "border-collapse:collapse;margin:.2em .3em",
+    "matrix": "border-collapse:collapse;margin:.2em .3em;text-align:right",
     "l": "border-left:1.5px solid",
     "r": "border-right:1.5px solid",
     "row": "display:flex;flex-wrap:wrap;align-items:center",
