@@ -131,6 +131,7 @@ def test_what_can_not_be_read_says_the_same_in_a_class_and_alone(tmp_path: Path)
     ((ABC, "-", "--marks", "A=2,A=3"), "twice"),
     ((ABC, "-", "--marks", "A=-2"), "A=2"),
     ((ABC, "-", "--marks", "B=2"), "no step"),
+    ((ABC, "-", "--marks", "2: A=2"), "write A=2"),
     ((ABC, "-", "--format", "latex"), "terminal, text"),
     ((ABC, "-", "--format", "json", "--math", "dollars"), "markdown"),
     ((ABC, "-", "-"), "standard input"),

@@ -258,6 +258,31 @@ def test_a_student_with_two_problems_has_one_line(tmp_path: Path) -> None:
     assert [bo[key] for key in ("marks.1.A", "marks.2.A", "marks", "out_of")] == ["2", "0", "2", "4"]
 
 
+def test_each_of_two_problems_has_marks_of_its_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The first has two heads, the second one: no step of either is in the other."""
+    folder = tmp_path / "s"
+    made = ("--blank", "A", "--variants", "1", "--output-dir", folder)
+    assert call("exercise", DRAWN, DRAWN.replace("scale", "two-heads"), *made).returncode == 0
+    for k in ("1-1", "1-2"):
+        steps = solve(load(folder / f"problem-{k}.yaml")).steps
+        said = "".join(f"{id}: {steps[id].values.round(6).tolist()}\n" for id in steps if id.split(".")[-1] == "A")
+        (folder / f"answers-{k}.yaml").write_text(said, encoding="utf-8")
+    for marks in ("1: A=2,2: head1.A=3,2:head2.A=1", "1：A=2,2：head1.A=3,2：head2.A=1"):
+        assert main(["check", str(folder), "--marks", marks, "-f", "csv"]) == 0
+        (row,) = csv.DictReader(capsys.readouterr().out.splitlines())
+        given = [row[key] for key in ("marks.1.A", "marks.2.head1.A", "marks.2.head2.A", "marks", "out_of")]
+        assert given == ["2", "3", "1", "6", "6"]
+    for marks, said in (
+        ("head1.A=2", "--marks, in problem 1: this problem has no step head1.A; say which problem it is of, as in 1: "),
+        ("1: head1.A=2", "--marks: this problem has no step head1.A"),
+        ("3: A=2", "--marks '3: A=2' names a problem that is not there; number it from 1 to 2"),
+        ("x: A=2", "--marks 'x: A=2' names a problem that is not there; number it from 1 to 2"),
+        ("1: A=2,A=2", "--marks names A twice"),
+    ):
+        assert main(["check", str(folder), "--marks", marks]) == 2
+        assert said in capsys.readouterr().err
+
+
 # What is wrong with one paper stops nobody else's
 
 

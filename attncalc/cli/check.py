@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
@@ -42,7 +43,9 @@ def check(
                      "with --template, a step to ask for (may be repeated)."),
     ] = None,
     marks: Annotated[
-        str | None, typer.Option("--marks", metavar="A=2,O=3", help="Marks for steps, shared out over their figures.")
+        str | None,
+        typer.Option("--marks", metavar="A=2,O=3",
+                     help="Marks for steps, shared out over their figures; 2: A=2 is of the second problem."),
     ] = None,
     follow_through: Annotated[
         Literal["full", "half", "none"] | None,
@@ -84,10 +87,13 @@ def check(
         readable = [each for each in papers if isinstance(each, _Read)]
         if not readable:  # nobody is marked
             raise next(each.error for each in papers if isinstance(each, _Unread))
+        numbers = _numbers(papers)
+        worth = _worth(marks, max(numbers))
         marked = []
-        for each in papers:
+        for number, each in zip(numbers, papers, strict=True):
             tell(f"marking {one_line(each.name)}")
-            marked.append(_marked(each, marks, follow_through or "full", printed=not (answers or of_folder)))
+            own = partial(_by_id, worth, number=number, several=max(numbers) > 1)
+            marked.append(_marked(each, own, follow_through or "full", printed=not (answers or of_folder)))
         of_class = of_folder or len(answers or []) > 1 or any(Path(each).is_dir() for each in answers or [])
         page = _page(readable, marked, asked, language(lang, readable[0].problem, on), of_class, on, math)
         write(page, output, on if pager else None, ready=tell.end)
@@ -119,7 +125,9 @@ def _handed_in(name: str, read: Callable[[], _Read]) -> _Read | _Unread:
         return _Unread(name, error)
 
 
-def _marked(handed_in: _Read | _Unread, marks: str | None, follow_through: str, *, printed: bool) -> Paper:
+def _marked(
+    handed_in: _Read | _Unread, worth: Callable[[Solution], dict[str, Fraction]], follow_through: str, *, printed: bool
+) -> Paper:
     from attncalc.marking import mark_answers
     from attncalc.marking.marks import scores
     from attncalc.marking.papers import Paper
@@ -128,7 +136,7 @@ def _marked(handed_in: _Read | _Unread, marks: str | None, follow_through: str, 
         return Paper(handed_in.name, None, error=str(handed_in.error))
     name, problem, solution, answers = handed_in
     marking = mark_answers(problem, solution, answers._replace(name=name), printed=printed)
-    return Paper(name, marking, problem.show, scores(marking, _worth(marks, solution), follow_through))
+    return Paper(name, marking, problem.show, scores(marking, worth(solution), follow_through))
 
 
 def _refuse_with_folder(template: bool, answers: list[str] | None, step: list[str] | None) -> None:
@@ -224,26 +232,63 @@ def _read(problem: Problem, solution: Solution, file: Path, step: str | None, de
     return _Read(answers.name, problem, solution, answers)
 
 
-def _worth(marks: str | None, solution: Solution) -> dict[str, Fraction]:
-    """A=2,O=3 as marks by step id."""
+class _Worth(NamedTuple):
+    """The marks of a step, as --marks says them; `number`: of which problem it is, where it says so."""
+
+    number: int | None
+    step: str
+    marks: Fraction
+
+
+def _numbers(papers: Sequence[_Read | _Unread]) -> list[int]:
+    """The how manieth problem of a student's each paper is of, from 1."""
+    counts: Counter[str] = Counter()
+    numbers = []
+    for paper in papers:
+        counts[paper.name] += 1
+        numbers.append(counts[paper.name])
+    return numbers
+
+
+def _worth(marks: str | None, problems: int) -> list[_Worth]:
+    """A=2,O=3, or 1: A=2,2: O=3 where there are several problems."""
     from attncalc.errors import UsageError
     from attncalc.marking.marks import read_marks
-    from attncalc.marking.naming import step_named
 
-    worth: dict[str, Fraction] = {}
+    found = []
     for part in marks.split(",") if marks is not None else ():
         name, sign, text = part.partition("=")
         given = read_marks(text)
         if not sign or given is None:
             raise UsageError(f"--marks {part.strip()!r} is not like A=2", "write a step and its marks: A=2,O=3")
+        number, colon, step = name.replace("：", ":").rpartition(":")
+        if colon and number.strip() not in map(str, range(1, problems + 1)):
+            hint = f"number it from 1 to {problems}" if problems > 1 else f"write {step.strip()}={text}"
+            raise UsageError(f"--marks {part.strip()!r} names a problem that is not there", hint)
+        found.append(_Worth(int(number) if colon else None, step.strip(), given))
+    return found
+
+
+def _by_id(worth: Sequence[_Worth], solution: Solution, number: int, *, several: bool) -> dict[str, Fraction]:
+    """The marks of one problem's steps, by their ids."""
+    from attncalc.errors import UsageError
+    from attncalc.marking.naming import step_named
+
+    found: dict[str, Fraction] = {}
+    for each in worth:
+        if each.number not in (None, number):
+            continue
         try:
-            id = step_named(solution, name.strip()).id
+            id = step_named(solution, each.step).id
         except UsageError as error:
+            if several and each.number is None:
+                what = f"--marks, in problem {number}: {error.what}"
+                raise UsageError(what, f"say which problem it is of, as in 1: {each.step}=2") from None
             raise UsageError(f"--marks: {error.what}", error.hint) from None
-        if id in worth:
+        if id in found:
             raise UsageError(f"--marks names {id} twice", "keep one of them")
-        worth[id] = given
-    return worth
+        found[id] = each.marks
+    return found
 
 
 def _page(
