@@ -362,7 +362,7 @@ def test_nothing_is_replaced_and_nothing_is_half_written(tmp_path: Path) -> None
     (("--format", "pdf"), "markdown"),
     (("--format", "html", "--math", "dollars"), "markdown"),
     (("--concepts", "nothing"), "concepts"),
-    (("--marks", "1,2,3", "--concepts", "1"), "2 numbers for 1 questions in words"),
+    (("--marks", "1,2,3", "--concepts", "1"), "2 numbers for 1 question in words"),
     (("--marks", "1,x", "--concepts", "1"), "above 0"),
     (("--seed", "x"), "add --variants 1"),
     (("--explain",), "add --variants 1"),
@@ -384,6 +384,11 @@ def test_why_draws_are_refused_is_explained_where_none_will_do() -> None:
     head, *reasons, error = run.stderr.splitlines()
     assert head == "attncalc: 10000 draws were refused" and error.startswith("attncalc: no variant was found")
     assert sum(int(reason.split()[0]) for reason in reasons) == 10_000
+
+
+def test_of_several_problems_the_one_is_named_of_which_too_few_draws_will_do(tmp_path: Path) -> None:
+    run = exercise("problems/draw-scale.yaml", ABC, "--variants", "1", "--output-dir", str(tmp_path / "s"))
+    assert one_line(run).startswith("attncalc: problem 2: no variant was found")
 
 
 @pytest.mark.parametrize(("text", "column", "said"), [

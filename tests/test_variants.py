@@ -451,9 +451,15 @@ def test_a_draw_that_does_not_fit(draw: str, what: str) -> None:
     assert what in str(caught.value)
 
 
-def test_a_file_with_nothing_to_draw() -> None:
-    with pytest.raises(ProblemError, match="draw: there is nothing to draw"):
-        template(b"kind: positions\nlength: 3\nwidth: 2\n")
+@pytest.mark.parametrize(("text", "hint"), [
+    (b"kind: positions\nlength: 3\nwidth: 2\n", "say draw: {x: integers, ..}"),
+    (b"kind: size\nlayers: 2\nd_model: 8\nheads: 2\n", "leave out --students and --variants"),
+])  # fmt: skip
+def test_a_file_with_nothing_to_draw(text: bytes, hint: str) -> None:
+    """What is proposed is a key of such a problem."""
+    with pytest.raises(ProblemError, match="draw: there is nothing to draw") as caught:
+        template(text)
+    assert hint in caught.value.hint
 
 
 each_problem = pytest.mark.parametrize("path", sorted((ROOT / "problems").glob("*.yaml")), ids=lambda path: path.stem)

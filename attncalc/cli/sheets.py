@@ -83,11 +83,21 @@ def made(
         variants(template, ids, f"{seed}/{k}" if k else seed, asked, refused)
         for k, (template, asked) in enumerate(zip(templates, wanted, strict=True))
     ]
+    if len(drawn) > 1:
+        drawn = [_numbered(k + 1, each) for k, each in enumerate(drawn)]
     return (
         Made(id, each, tuple(dict(asked(variant.solution)) for asked, variant in zip(wanted, each, strict=True)))
         for id, *rest in zip(ids, *drawn, strict=True)
         for each in [tuple(rest)]
     )
+
+
+def _numbered(number: int, drawn: Iterator[Variant]) -> Iterator[Variant]:
+    """The variants of one of several problems; an error says of which."""
+    try:
+        yield from drawn
+    except UsageError as error:
+        raise UsageError(f"problem {number}: {error.what}", error.hint) from None
 
 
 def _asked(solutions: Sequence[Solution], blanks: Sequence[str] | None, level: int) -> list[Asked]:
@@ -127,7 +137,8 @@ def sheet(one: Made, form: Form) -> Sheet:
 def _worth(questions: Sequence[Question], worth: Sequence[Fraction]) -> Sequence[Question]:
     """The questions in words with their marks: the last of these is for all that are left."""
     if len(worth) > len(questions):
-        what = f"--marks has {len(worth)} numbers for {len(questions)} questions in words"
+        plural = "s" if len(questions) > 1 else ""
+        what = f"--marks has {len(worth)} numbers for {len(questions)} question{plural} in words"
         raise UsageError(what, "leave some out: the last one is for all that are left")
     if not worth:
         return questions

@@ -20,6 +20,7 @@ from attncalc.problem.decoding import decode
 from attncalc.problem.forms import Random
 from attncalc.problem.heads import Head
 from attncalc.problem.masks import Mask
+from attncalc.problem.matrices import matrix
 from attncalc.problem.nodes import MapNode, Node, compose, is_empty
 from attncalc.problem.readers import anything, choice, scalar, text
 from attncalc.problem.schema import Key, Kind, Table, nearest
@@ -154,9 +155,9 @@ class Template(NamedTuple):
     def filled(self, matrices: Mapping[str, Matrix]) -> tuple[Problem, str]:
         """The file with these matrices written out as rows, by their paths: a problem by itself, and its text."""
         root = self.root
-        for path, matrix in matrices.items():
-            assert matrix.written is not None
-            root = drawing.placed(self.source, root, path, drawing.rows_of(matrix.written))
+        for path, figures in matrices.items():
+            assert figures.written is not None
+            root = drawing.placed(self.source, root, path, drawing.rows_of(figures.written))
         assert isinstance(root, MapNode)
         from attncalc.problem.emit import text_of
 
@@ -170,7 +171,10 @@ def template(data: bytes, name: str = "<text>", folder: Path | None = None) -> T
     source, root = _tree(data, name, folder)
     root, found = drawing.redrawn(source, root, drawing.asked(source, root))
     if not found:
-        raise source.error(root, "draw", "there is nothing to draw", "say draw: {H: integers, ..}")
+        matrices = (key.name for key in kind_of(_kind_of(source, root)).keys.keys if key.read is matrix)
+        hints = (f"say draw: {{{name}: integers, ..}}" for name in matrices)
+        hint = next(hints, "where it has no matrix, one sheet is for all: leave out --students and --variants")
+        raise source.error(root, "draw", "there is nothing to draw", hint)
     return Template(_built(source, root), found, source, root)
 
 
