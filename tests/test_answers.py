@@ -228,8 +228,13 @@ def test_decimal_commas():
         assert [figure.value for figure in A[0]] == [0.1, 0.2, 1.0]
     row_sum = read("row_sum: ['0,5', '1', \"2,25\"]", decimal_comma=True).figures["row_sum"]
     assert [figure.value for figure in row_sum[:, 0]] == [0.5, 1.0, 2.25]
-    for text, how in (("row_sum: [0,5, 1,0, 2,25]", {}), ("0,5,1,0,2,25", {"step": "row_sum", "name": "-"})):
+    some_whole = "A: [[0,5, 0,5, 0], [1, 0, 0], [1, 0, 0]]"
+    for text, how in (
+        ("row_sum: [0,5, 1,0, 2,25]", {}), ("0,5,1,0,2,25", {"step": "row_sum", "name": "-"}), (some_whole, {}),
+    ):  # fmt: skip
         assert "decimal comma" in refusal(text, **how)[4]
+    with pytest.raises(ProblemError, match="give --decimal-comma"):  # in a class as well, where a shape may be wrong
+        read_answers(some_whole.encode(), "mei.yaml", ABC, variant="0 mei")
 
 
 @pytest.mark.parametrize(

@@ -175,12 +175,17 @@ class AnswerReader(NamedTuple):
                 raise self.source.error(item, path, "must be a list of rows", "write [[1, 2], [3, 4]]")
             if len(row) != m:
                 which = f"{_figures(row)} written" + (f" in row {k + self.source.count_from}" if len(rows) > 1 else "")
-                raise self.wrong(item, path, block, which, len(row) == 2 * m)
+                raise self.wrong(item, path, block, which, len(row) == 2 * m or len(self.cut(item)) == m)
         return rows
 
     def items(self, node: ListNode) -> Sequence[Node]:
         """What stands in a list, where commas may be those of decimals."""
         return (pasted.with_decimal_commas(node, self.source.text) if self.decimal_comma else node).items
+
+    def cut(self, node: ListNode) -> Sequence[Node]:
+        """What would stand in a list if its commas between digits were those of decimals: [0,5, 1] holds two figures.
+        """
+        return self._replace(decimal_comma=True).items(node)
 
     def size(self, node: Node) -> str:
         """2 × 3, as rows are written; the widest says how many columns."""
@@ -198,7 +203,7 @@ class AnswerReader(NamedTuple):
         return [[node] * m] * n
 
     def wrong(self, at: Node, path: str, block: _Block, what: str, twice: bool) -> ProblemError:
-        """The error of a shape that is not the step's; `twice`: as if each figure were cut in two."""
+        """The error of a shape that is not the step's; `twice`: as if figures were cut in two."""
         what = f"{block.size}, but {what}"
         if twice:
             return self.source.error(at, path, what, "for decimal commas, give --decimal-comma")
