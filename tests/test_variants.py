@@ -113,6 +113,15 @@ def test_a_variant_is_a_problem_by_itself(path: Path) -> None:
 
 
 @each_recipe
+def test_a_template_is_the_same_after_it_was_filled(path: Path) -> None:
+    source = load_template(path)
+    before = text_of(source.root)
+    source.filled({})
+    drawn(source, 1)
+    assert text_of(source.root) == before and "draw:" in before
+
+
+@each_recipe
 def test_solve_works_one_example_and_says_so(path: Path) -> None:
     source = parse(path.read_bytes())
     conventions = [each for each in solve(source).conventions if each.key == "drawn"]

@@ -157,11 +157,9 @@ class Template(NamedTuple):
         for path, matrix in matrices.items():
             assert matrix.written is not None
             root = drawing.placed(self.source, root, path, drawing.rows_of(matrix.written))
-        assert isinstance(root, MapNode)
         from attncalc.problem.emit import text_of
 
-        for key in drawing.OWN:
-            root.entries.pop(key, None)
+        root = drawing.without_own(root)
         return _built(self.source, root), text_of(root)
 
 
