@@ -32,6 +32,21 @@ def test_what_is_rounded_is_never_said_to_be_equal(rounding: str) -> None:
 
 
 @pytest.mark.parametrize("rounding", ["exact", "carried"])
+def test_a_copy_is_equal_to_what_it_copies(rounding: str) -> None:
+    """Also where that was not written, and is what follows."""
+    text = "kind: loss\nlogits: [[2, 1, 0], [0.5, 1, 3]]\ntargets: [0, 2]\n"
+    read = parse(text.encode()).with_show(decimals=5, rounding=rounding)
+    for answers in ({}, {"exp": [[7, 2, 1], [1, 2, 20]]}):
+        marking = mark(read, {**answers, "target_probabilities": [[0.1], [0.2]]})
+        report = Report(marking, read.show, "en")
+        lines = [line(report.working(each), TEXT) for each in marking.figures if each.step == "target_probabilities"]
+        assert len(lines) == 2
+        for each in lines:
+            _, copied, result = each.split(" = ")
+            assert copied == result
+
+
+@pytest.mark.parametrize("rounding", ["exact", "carried"])
 @pytest.mark.parametrize("seed", range(40))
 def test_every_working_of_a_report_is_true_of_its_own_figures(seed: int, rounding: str) -> None:
     """Of any steps that were written, right or wrong, with those between them left out."""

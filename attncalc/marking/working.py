@@ -18,7 +18,8 @@ def as_written(marking: Marking, id: str) -> Step:
     operands = tuple(_stood(marking, operand) for operand in marked.step.operands)
     # What the figures give, not what makes a row of weights add up to 1; nothing of it is rounded yet.
     step = replace(marked.step, operands=operands, places=marked.places, rows_sum_to_one=False, is_rounded=False)
-    step.values, step.unrounded = marked.follows.value, step.worked()
+    step.unrounded = step.worked()
+    step.values = marked.follows.value if step.written is None else step.unrounded  # a copy is a copy of what is shown
     step.decimals = step.own_decimals
     return step
 
