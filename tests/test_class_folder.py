@@ -283,6 +283,13 @@ def test_each_of_two_problems_has_marks_of_its_own(tmp_path: Path, capsys: pytes
         assert said in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("text", ["\n", '"', f'"{"x" * 200_000}', "\0", "id;\n", ",,,,,\n" * 9], ids=range(6))
+def test_an_index_that_is_none_of_ours_lists_nothing(text: str, tmp_path: Path) -> None:
+    for head in ("", ",".join(Listed._fields) + "\n"):
+        (tmp_path / "index.csv").write_text(head + text, encoding="utf-8")
+        assert not [row for row in listed(tmp_path) if row.problem or row.answers]
+
+
 # What is wrong with one paper stops nobody else's
 
 

@@ -155,3 +155,10 @@ def test_a_module_gives_a_name_to_one_thing(module: str) -> None:
     targets += [line.target for line in lines if isinstance(line, ast.AnnAssign)]
     named = [target.id for target in targets if isinstance(target, ast.Name)]
     assert len(named) == len(set(named)), sorted({name for name in named if named.count(name) > 1})
+
+
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="not a repository")
+def test_nothing_that_a_trial_left_is_at_the_top() -> None:
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    folders, files = {".ci", "attncalc", "man", "problems", "tests"}, {".gitignore", "LICENSE", "README.md"}
+    assert {path.partition("/")[0] for path in listed.splitlines()} == folders | files | {"pyproject.toml"}

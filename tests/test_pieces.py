@@ -132,6 +132,17 @@ def test_a_file_is_as_it_was_where_the_last_piece_of_a_page_fails(error: BaseExc
     assert old.read_text() == "as it was" and [*tmp_path.iterdir()] == [old]
 
 
+@pytest.mark.skipif(not Path("/dev/fd").exists(), reason="no such devices here")
+def test_nothing_goes_into_a_pipe_of_a_page_whose_last_piece_fails() -> None:
+    out, into = os.pipe()
+    with pytest.raises(UsageError):
+        write(failing(ERRORS[0], 100), Path(f"/dev/fd/{into}"))
+    write(["all", " of it"], Path(f"/dev/fd/{into}"))
+    os.close(into)
+    with os.fdopen(out) as pipe:
+        assert pipe.read() == "all of it"
+
+
 def test_a_long_page_waits_in_a_file_and_is_printed_whole(
     monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:

@@ -25,7 +25,7 @@ from test_draws import expected
 from attncalc.digits import shown
 from attncalc.draws import encoded
 from attncalc.errors import ProblemError, UsageError
-from attncalc.exercises import judging
+from attncalc.exercises import batches, judging
 from attncalc.exercises import variants as drawing
 from attncalc.exercises.blanks import by_level, by_names
 from attncalc.exercises.variants import Variant, variants
@@ -110,6 +110,15 @@ def test_a_variant_is_a_problem_by_itself(path: Path) -> None:
             here, there = (shown(one, source.problem.show.rule).tolist() for one in (step, variant.solution.steps[id]))
             assert here == there
         assert variant.problem.drawn == () and not any("draw" in each.key for each in alone.conventions)
+
+
+@each_recipe
+def test_a_template_is_the_same_after_it_was_filled(path: Path) -> None:
+    source = load_template(path)
+    before = text_of(source.root)
+    source.filled({})
+    drawn(source, 1)
+    assert text_of(source.root) == before and "draw:" in before
 
 
 @each_recipe
@@ -291,6 +300,16 @@ def test_where_no_draw_will_do_it_is_found_out_in_time(name: str) -> None:
     assert time.process_time() - start < 5 and "; draw " in str(caught.value)
 
 
+@pytest.mark.parametrize("columns", [1, 6])
+def test_what_is_asked_for_may_rest_on_nothing_that_is_drawn(columns: int) -> None:
+    """Whatever the values are, scores and weights are the same: of few draws that there are in all, and of many."""
+    text = f"Q: [[1.1, 1]]\nK: [[1, 0.1], [2, 0.3]]\ndraw: {{V: {{from: 1, to: 9, rows: 2, columns: {columns}}}}}\n"
+    source = template(f"{text}scale: none\n".encode())
+    for asked in "SAO":
+        found = list(variants(source, numbered(3), "s", lambda solution, asked=asked: by_names(solution, [asked])))
+        assert len({each.fingerprint for each in found}) == 3, asked
+
+
 @each_recipe
 def test_no_asked_step_shows_one_row_over_and_over(path: Path) -> None:
     """Of draw-scale, seed s, the 15th would else show A = [0.14, 0.284, 0.576] three times."""
@@ -314,7 +333,7 @@ def test_what_rests_on_no_drawn_matrix_is_judged_once_for_all_draws(matrix: byte
 
 def test_uniform_and_one_hot_weights_are_degenerate() -> None:
     weights = np.array([[0.5, 0.5], [0.9996, 0.0004], [0.6, 0.4], [1.0, 0.0]]).T[None]  # four draws of one row
-    assert judging._is_plain(weights, 3).tolist() == [[True, True, False, False]]  # the last sees only one
+    assert batches.is_plain(weights, 3).tolist() == [[True, True, False, False]]  # the last sees only one
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "problems").glob("*.yaml")), ids=lambda path: path.stem)

@@ -146,8 +146,8 @@ def save(pieces: Iterable[bytes], output: Path) -> None:
     """To a file, whole or not at all."""
     try:
         if output.exists() and not output.is_file():
-            with output.open("wb") as place:  # /dev/stderr, a named pipe: nothing to keep whole
-                place.writelines(pieces)
+            with _held(iter(pieces)) as page, output.open("wb") as place:  # /dev/stderr, a named pipe
+                place.writelines(page)
         else:
             _replace(output, pieces)
     except OSError as error:

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property, partial, reduce
+from functools import cached_property, partial
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from attncalc.errors import UsageError
+from attncalc.exercises.batches import Batch, any_of, has_flat_matrices, has_like_matrices, has_like_rows, is_plain
 from attncalc.exercises.habits import EXACT, Habit, Many, digits, habits, worked
 from attncalc.marking.catalogue import WRONG
 from attncalc.mechanisms import solve
 from attncalc.problem import Problem
-from attncalc.problem.fitness import has_equal_rows, is_flat, is_its_transpose
-from attncalc.rounding import Flags, Floats, rounded
+from attncalc.problem.fitness import is_its_transpose
+from attncalc.rounding import Flags, Floats
 from attncalc.solution import Solution
 from attncalc.steps import Contract, Given, Step
 
@@ -44,39 +45,6 @@ class Test(NamedTuple):
 
     reason: str
     fails: Callable[[Batch], Flags]
-
-
-@dataclass(frozen=True, eq=False)
-class Batch:
-    """Draws that are judged together: the figures of their matrices, those of `steps` in full precision, and what is
-    written of these where it is `asked` for."""
-
-    drawn: Many
-    steps: tuple[Step, ...]
-    asked: Mapping[str, Flags]
-
-    @property
-    def size(self) -> int:
-        return int(next(iter(self.drawn.values())).shape[-1])
-
-    @cached_property
-    def exact(self) -> Many:
-        return worked(self.steps, self.drawn)
-
-    @cached_property
-    def written(self) -> Many:
-        """Only the figures that are asked for: k × b."""
-        asked = [step for step in self.steps if step.id in self.asked]
-        return {step.id: digits(step, self.exact[step.id][self.asked[step.id]]) for step in asked}
-
-    def only(self, kept: Flags) -> Batch:
-        if kept.all():
-            return self
-        batch = Batch(_only(self.drawn, kept), self.steps, self.asked)
-        for known in ("exact", "written"):
-            if known in vars(self):
-                vars(batch)[known] = _only(vars(self)[known], kept)
-        return batch
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,8 +80,9 @@ class Judge:
 
     @cached_property
     def figures(self) -> int:
-        """How many there are in the steps that are judged, and are others in each draw."""
-        return sum(step.values.size for step in self._changing)
+        """How many there are in the steps that are judged, and are others in each draw; 1 where none are, as where
+        weights are asked for, and the values alone are drawn."""
+        return max(1, sum(step.values.size for step in self._changing))
 
     def cost(self, reason: str) -> int:
         """How long it takes, about, to refuse a draw for this reason, in products of a sum."""
@@ -227,7 +196,7 @@ class Judge:
     def _tests_of_figures(self) -> list[Test]:
         """What has nothing to do with digits."""
         return [
-            Test(DEGENERATE, _has_flat_matrices), Test(SYMMETRIC, _has_like_matrices),
+            Test(DEGENERATE, has_flat_matrices), Test(SYMMETRIC, has_like_matrices),
             Test(DEGENERATE, self._is_pointless), Test(SYMMETRIC, self._is_the_same_swapped),
         ]  # fmt: skip
 
@@ -250,11 +219,11 @@ class Judge:
             if isinstance(step, Contract) or step.role == "activated" or step in self._asked:
                 bad |= (figures == 0).all(axis=(0, 1))
             if (isinstance(step, Contract) or step in self._asked) and step.shape[0] > 1:
-                bad |= _has_like_rows(step, figures)
+                bad |= has_like_rows(step, figures)
             if step.role in ("variance", "mean_square"):
                 bad |= (figures < 1e-9).any(axis=(0, 1))
             if step.rows_sum_to_one and not isinstance(step, Given):
-                bad |= _is_plain(figures, step.places).any(axis=0)
+                bad |= is_plain(figures, step.places).any(axis=0)
         return bad
 
     def _is_the_same_swapped(self, batch: Batch) -> Flags:
@@ -266,7 +235,7 @@ class Judge:
         return bad
 
     def _is_near_a_tie(self, batch: Batch) -> Flags:
-        return _any(batch, (self._is_near_a_tie_at(step, batch) for step in self._asked))
+        return any_of(batch, (self._is_near_a_tie_at(step, batch) for step in self._asked))
 
     def _is_near_a_tie_at(self, step: Step, batch: Batch) -> Flags:
         figures = batch.exact[step.id][self.asked[step.id]]
@@ -283,7 +252,7 @@ class Judge:
         return ~self._others(wrong.asked, worked(wrong.steps, batch.drawn, known=batch.exact), batch)
 
     def _others(self, steps: Iterable[Step], figures: Many, batch: Batch, habit: Habit = EXACT) -> Flags:
-        return _any(batch, (self._is_other_at(step, figures[step.id], batch, habit) for step in steps))
+        return any_of(batch, (self._is_other_at(step, figures[step.id], batch, habit) for step in steps))
 
     def _is_other_at(self, step: Step, figures: Floats, batch: Batch, habit: Habit = EXACT) -> Flags:
         here = digits(self.steps[step.id], figures[self.asked[step.id]], habit)
@@ -311,46 +280,3 @@ def _leading_to(steps: Mapping[str, Step], ids: Iterable[str]) -> set[str]:
             found.add(id)
             waiting += [operand.id for operand in steps[id].operands]
     return found
-
-
-def _only(figures: Many, kept: Flags) -> Many:
-    return {key: each[..., kept] if each.shape[-1] == len(kept) else each for key, each in figures.items()}
-
-
-def _has_flat_matrices(batch: Batch) -> Flags:
-    return _any(batch, (is_flat(path, figures) for path, figures in batch.drawn.items()))
-
-
-def _has_like_matrices(batch: Batch) -> Flags:
-    """A matrix that is its own transpose, or the same as another one."""
-    matrices = batch.drawn.values()
-    alike: dict[tuple[int, ...], list[Floats]] = {}
-    for each in matrices:
-        alike.setdefault(each.shape, []).append(each.reshape(-1, each.shape[-1]))
-    return _any(batch, (*map(is_its_transpose, matrices), *(has_equal_rows(np.stack(each)) for each in alike.values())))
-
-
-def _any(batch: Batch, bad: Iterable[Flags]) -> Flags:
-    """Which draws are bad by one of these; those of what rests on no drawn matrix are one for all draws."""
-    return reduce(np.logical_or, bad, np.zeros(batch.size, dtype=bool))
-
-
-def _has_like_rows(step: Step, figures: Floats) -> Flags:
-    """Of which draws all rows are alike as they are shown."""
-    with np.errstate(invalid="ignore"):  # ∞ - ∞
-        apart = np.abs(figures - figures[:1]) > 1.5 * 10.0**-step.places
-    alike: Flags = np.asarray(~apart.any(axis=(0, 1)))  # others are never rounded to the same
-    if alike.any():
-        written = digits(step, figures[..., alike])
-        alike[alike] = (written == written[:1]).all(axis=(0, 1))
-    return alike
-
-
-def _is_plain(weights: Floats, places: int) -> Flags:
-    """Rows whose weights, of those that are not hidden, are all alike, or all on one; n × b."""
-    seen = weights > 0
-    shown = rounded(weights, places)
-    most = shown.max(axis=1)
-    least = np.where(seen, shown, np.inf).min(axis=1)
-    plain: Flags = (seen.sum(axis=1) > 1) & ((most == least) | (most == 1))
-    return plain

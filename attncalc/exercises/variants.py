@@ -95,7 +95,7 @@ class _Source:
         return self.count <= SMALL and self.count * self.judge.cost(judging.HABITS) <= WORK
 
     def _probes(self, name: str, cost: int) -> list[str]:
-        """Seeds of draws that tell something of all, each for so many figures."""
+        """Seeds of draws that tell something of all, where it costs so much to look at one."""
         return [f"{name}/{k}" for k in range(min(_PROBE, max(4 * _FIGURES // self.judge.figures, 1), WORK // cost))]
 
     def draws(self, seeds: Sequence[str]) -> Many:

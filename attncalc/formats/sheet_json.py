@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from attncalc.blocks import Asked, Blank, Question, Sheet
+from attncalc.blocks import Asked, Question, Sheet
 from attncalc.formats.in_pieces import between, whole
 from attncalc.formats.json_text import dumped
 from attncalc.formats.text import sentence
@@ -17,7 +17,7 @@ def pieces(sheet: Sheet, *, key: bool = False) -> Iterator[str]:
         "format": "attncalc-exercise/1",
         "title": sentence(sheet.key_title if key else sheet.title),
         "lang": sheet.lang,
-        "head": [sentence(line) for line in sheet.head if not any(isinstance(part, Blank) for part in line.parts)],
+        "head": [sentence(line) for line in sheet.head],
         "foot": sentence(sheet.foot),
     }
     yield f'{dumped(head)[:-1]}, "questions": [\n '

@@ -140,7 +140,10 @@ def listed(folder: Path) -> list[Listed]:
     """What the index of a folder lists; nothing where it has none, or one that attncalc did not make."""
     path = folder / INDEX
     text = path.read_text(encoding="utf-8-sig", errors="replace") if path.is_file() else ""
-    head, *rows = csv.reader(StringIO(text), delimiter=delimiter(text.partition("\n")[0])) if text else [()]
+    try:
+        head, *rows = csv.reader(StringIO(text), delimiter=delimiter(text.partition("\n")[0])) if text else [()]
+    except csv.Error:  # a field of more than 131,072 letters, as where a quote is not closed
+        return []
     if tuple(head) != Listed._fields or any(len(row) != len(head) for row in rows):
         return []
     found = [Listed(*row) for row in rows]

@@ -16,9 +16,10 @@ def as_written(marking: Marking, id: str) -> Step:
     """The step of this id, n × m, with what stands for its operands in their place, as text, and what follows."""
     marked = marking.steps[id]
     operands = tuple(_stood(marking, operand) for operand in marked.step.operands)
-    # What the figures give, not what makes a row of weights add up to 1.
-    step = replace(marked.step, operands=operands, places=marked.places, rows_sum_to_one=False, is_rounded=True)
-    step.values = marked.follows.value
+    # What the figures give, not what makes a row of weights add up to 1; nothing of it is rounded yet.
+    step = replace(marked.step, operands=operands, places=marked.places, rows_sum_to_one=False, is_rounded=False)
+    step.unrounded = step.worked()
+    step.values = marked.follows.value if step.written is None else step.unrounded  # a copy is a copy of what is shown
     step.decimals = step.own_decimals
     return step
 
@@ -36,10 +37,15 @@ def _stood(marking: Marking, step: Step) -> Step:
             figure = written.written[i, j]
             if figure.decimals is not None and figure.value is not None:
                 texts[i, j] = as_text(np.array([[figure.value]]), figure.decimals, bare=False)[0, 0]
+    printed = np.reshape([_value_of(text) for text in texts.flat], texts.shape)  # not what it was before it was rounded
     stood = Given(
         id=step.id, symbol=step.symbol, rows=step.rows, columns=step.columns, role=step.role, places=places,
-        rows_sum_to_one=step.rows_sum_to_one, matrix=Matrix(values, texts),
+        rows_sum_to_one=step.rows_sum_to_one, matrix=Matrix(printed, texts),
     )  # fmt: skip
-    stood.values = values
+    stood.values = printed
     stood.decimals = stood.own_decimals
     return stood
+
+
+def _value_of(text: str) -> float:
+    return float(text.replace("∞", "inf").replace("?", "nan"))

@@ -158,11 +158,9 @@ class Template(NamedTuple):
         for path, figures in matrices.items():
             assert figures.written is not None
             root = drawing.placed(self.source, root, path, drawing.rows_of(figures.written))
-        assert isinstance(root, MapNode)
         from attncalc.problem.emit import text_of
 
-        for key in drawing.OWN:
-            root.entries.pop(key, None)
+        root = drawing.without_own(root)
         return _built(self.source, root), text_of(root)
 
 

@@ -108,6 +108,14 @@ def _put(here: Node | None, place: Place, node: Node) -> Node:
     raise LookupError(place)
 
 
+def without_own(root: Node) -> MapNode:
+    """The file without the keys that are not those of a problem that was drawn."""
+    assert isinstance(root, MapNode)
+    copy = MapNode(root.start)
+    copy.entries = {name: entry for name, entry in root.entries.items() if name not in OWN}
+    return copy
+
+
 def rows_of(texts: Texts) -> ListNode:
     """Figures as the rows of a file."""
     found = ListNode(scalar_at("", 0, 0))
