@@ -11,6 +11,7 @@ import io
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from rich.console import Console
 from rich.segment import Segment, Segments
@@ -18,19 +19,19 @@ from rich.style import Style
 
 # The colours of a terminal's own palette, which suit its background, be it light or dark. A shade has a background of
 # its own and letters that can be read on it: blue, purple, red, orange; with 16 colours they are still these four.
-STYLES = {
-    "title": "bold",
-    "heading": "bold",
-    "line": "dim",  # what a line of working gives
-    "token": "bold",
-    "query": "magenta",
-    "key": "green",
-    "value": "cyan",
-    "nothing": "dim",
-    "shade 1": "color(231) on color(19)",
-    "shade 2": "color(231) on color(91)",
-    "shade 3": "color(231) on color(124)",
-    "shade 4": "color(16) on color(172)",
+STYLES: dict[str, dict[str, Any]] = {
+    "title": {"bold": True},
+    "heading": {"bold": True},
+    "line": {"dim": True},  # what a line of working gives
+    "token": {"bold": True},
+    "query": {"color": "magenta"},
+    "key": {"color": "green"},
+    "value": {"color": "cyan"},
+    "nothing": {"dim": True},
+    "shade 1": {"color": "color(231)", "bgcolor": "color(19)"},
+    "shade 2": {"color": "color(231)", "bgcolor": "color(91)"},
+    "shade 3": {"color": "color(231)", "bgcolor": "color(124)"},
+    "shade 4": {"color": "color(16)", "bgcolor": "color(172)"},
 }
 SHADES = 4
 _SHADED = frozenset({"weights", "given_weights"})
@@ -91,7 +92,8 @@ def _codes(terminal: bool) -> dict[str, tuple[str, str]]:
     no_color = True if os.environ.get("CLICOLOR") == "0" and not os.environ.get("FORCE_COLOR") else None
     page = _Page(terminal)
     console = Console(file=page, width=80, no_color=no_color, legacy_windows=False)
-    samples = [part for style in STYLES.values() for part in (Segment("x", Style.parse(style)), Segment("\n"))]
+    # New ones each time: a Style keeps the codes of the terminal that it was first written for.
+    samples = [part for style in STYLES.values() for part in (Segment("x", Style(**style)), Segment("\n"))]
     console.print(Segments(samples), soft_wrap=True, end="")
     around = [tuple(sample.split("x")) for sample in page.getvalue().splitlines()]
     return {sign: (before, after) for sign, (before, after) in zip(_NAMES, around, strict=True)}
