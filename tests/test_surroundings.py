@@ -156,6 +156,7 @@ def test_what_can_not_be_written_is_one_line(call: str, place: str, tmp_path: Pa
     "call",
     [
         ["solve", "pipe", "-o", "page"], ["check", "pipe", "-o", "page"], ["check", ABC, "pipe", "-o", "page"],
+        ["solve", "pipe"], ["check", "pipe"], ["size", "pipe"],
         ["exercise", "pipe", "--output-dir", "page"], ["size", "pipe", "-o", "page"],
         ["mask", "--scores", "pipe", "--causal", "-o", "page"],
     ],
@@ -166,6 +167,7 @@ def test_ctrl_c_is_130_and_nothing_is_half_written(call: list[str], tmp_path: Pa
     process = subprocess.Popen(
         [*ATTNCALC, *call], cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)}, stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # which tests in the background ignore
     )  # fmt: skip
     writer = os.open(tmp_path / "pipe", os.O_WRONLY)  # waits until attncalc reads
     process.send_signal(signal.SIGINT)
