@@ -16,6 +16,7 @@ from attncalc.solution import Convention, Group, Remark, Solution
 from attncalc.steps import Arrange, Axis, Contract, Given, Map, Matrix, Numbers, OneOfTwo, Pair, Reduce, Step
 
 MOST_FIGURES = 2_000_000  # of all steps: more are on no page that anyone follows, and take more than 200 MB
+MOST_STEPS = 40_000  # however small each is, these take as much
 
 
 class Sheet:
@@ -193,6 +194,9 @@ class Sheet:
         values = step.values = _without_negative_zeros(work())
         if self._only_result:  # else a step would hold itself, and stay until Python looks for such circles
             step.again = lambda: _without_negative_zeros(work())
+        if len(self._ids) == MOST_STEPS:
+            raise StepError(step.id, (), f"more than {MOST_STEPS} steps are more than there is room for",
+                            "give fewer layers, heads, experts, rows or steps of generation")  # fmt: skip
         assert step.id not in self._ids, f"two steps are called {step.id}"
         self._refuse_without_room(step.id.removeprefix(self._prefix), *values.shape)
         self._room -= values.size

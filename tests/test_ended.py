@@ -15,13 +15,14 @@ from typing import Any
 import pytest
 from test_class_folder import held, put
 
-from attncalc.cli import folder, output, waiting
+from attncalc.cli import folder, new, output, waiting
 from attncalc.cli.output import save
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="no signals of POSIX here")
 
 ROOT = Path(__file__).resolve().parent.parent
-OURS = {module.__file__ for module in (folder, output, waiting)}
+OURS = {module.__file__ for module in (folder, new, output, waiting)}
+SHIPPED = [ROOT / "problems" / name for name in ("abc.yaml", "two-heads.yaml")]
 LINE = 77  # what a child exits with that came to its end before that line
 
 
@@ -57,6 +58,7 @@ WORK: dict[str, tuple[Callable[[Path], object], Callable[[Path], object]]] = {
     "a new file": (lambda place: None, lambda place: save([b"a", b"b"], place / "page")),
     "a file": (old, lambda place: save([b"a", b"b"], place / "page")),
     "a new class": (lambda place: None, lambda place: put(place / "a" / "class", "mei", "bo")),
+    "problems": (old, lambda place: new._copy(SHIPPED, place / "class")),
     "a class": (old, lambda place: put(place / "class", "bo", "lin", seed="x", force=True)),
 }
 

@@ -110,3 +110,17 @@ def test_large_matrices_of_whole_numbers_are_not_looked_at_one_by_one(monkeypatc
     read = parse(f"{text}scale: none\nshow: {{detail: matrices}}\n".encode())
     printed = Printed(solve(read), read.show.rule)
     assert all(printed[step].true.all() for step in printed if step.id in ("S", "shifted", "K_T")) and not looked
+
+
+@pytest.mark.parametrize("carried", [False, True])
+def test_products_of_long_figures_are_not_looked_at_one_by_one(
+    carried: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where 12 decimals are more than float64 tells apart."""
+    monkeypatch.setattr(figures, "_holds", lambda *_: pytest.fail("a figure by itself"))
+    draw = np.random.default_rng(2)
+    text = "".join(f"{name}: {long_figures(draw, 20, 3, 8, 6)}\n" for name in "QKV") + "scale: none\n"
+    read = parse(text.encode()).with_show(decimals=12, rounding="carried" if carried else "exact")
+    printed = Printed(solve(read), read.show.rule)
+    found = printed[next(step for step in printed if step.id == "S")]
+    assert found._near.any() and found.true.shape == (20, 20)

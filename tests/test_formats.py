@@ -296,11 +296,13 @@ def test_both_tables_have_the_same_operations() -> None:
         ("👍🏽", 2),
         ("-∞", 2),
         ("각", 2),
+        ("词" * 300 + "e\u0301\u202e", 601),
         ("", 0),
     ],
 )
 def test_display_width(label: str, width: int) -> None:
     assert display_width(label) == width
+    assert display_width(f"{label} 👍🏽") == width + 3  # letter by letter
 
 
 def test_what_can_not_be_seen_is_written_out() -> None:

@@ -155,3 +155,28 @@ def test_an_empty_file_is_told(text: str, said: str) -> None:
 def test_a_document_may_be_marked_as_such() -> None:
     assert solve(parse(f"---\n{SOFTMAX}[[1, 2]]\n...\n".encode())).result.values.shape == (1, 2)
     assert "found a second document at line 4" in error_of(f"---\n{SOFTMAX}[[1, 2]]\n---\nx: 1\n")
+
+
+LAYERS = """kind: decoder
+vocabulary: [a, b]
+embedding: [[1, 2], [2, 1]]
+layers:
+  - {attention: {heads: 2, W_Q: identity, W_K: identity, W_V: identity}, norm: {place: pre}, repeat: 200}
+output: tied
+generate: {from: [a], steps: 100}
+"""
+EXPERT = "{W_1: identity, W_2: identity}"
+EXPERTS = f"""kind: experts
+x: {[[1, 2]] * 300}
+router: {[list(range(100))] * 2}
+experts: [{", ".join([EXPERT] * 100)}]
+top_k: 100
+"""
+
+
+@pytest.mark.parametrize("detail", ["full", "result"])
+@pytest.mark.parametrize("text", [LAYERS, EXPERTS], ids=["layers", "experts"])
+def test_many_small_steps_of_a_small_file_are_refused(text: str, detail: str) -> None:
+    """Each is of few figures; all of them took a gigabyte."""
+    with pytest.raises(ProblemError, match=r": more than 40000 steps are more than there is room for; give fewer"):
+        solve(parse(text.encode()).with_show(detail=detail))

@@ -148,6 +148,34 @@ def test_what_can_not_be_written_is_one_line(call: str, place: str, tmp_path: Pa
     assert [path.read_text() for path in tmp_path.iterdir()] == ["precious"]
 
 
+# Each line says what --output names, and what becomes of it.
+PLACES = """
+(echo before; "$@" /dev/stdout; echo after) >mixed;     echo "stdout $(sed -n '1p;$p' mixed | xargs) $(wc -l <mixed)"
+(echo before; "$@" /dev/stderr; echo after) >mixed 2>&1; echo "stderr $(sed -n '1p;$p' mixed | xargs) $(wc -l <mixed)"
+"$@" /dev/stdout >>mixed; "$@" mixed >>mixed;           echo "appended $(head -n 1 mixed) $(wc -l <mixed)"
+"$@" /dev/stdout 2>err | head -n 1 >out;                echo "reader that leaves ${PIPESTATUS[0]} $(wc -l <err)"
+mkfifo pipe; head -n 1 pipe >out & "$@" pipe 2>err;     echo "reader of a named pipe $? $(wc -l <err)"
+ln -s named link; "$@" link;                            echo "link $? $(wc -l <named) $(readlink link)"
+"$@" whole;                                             echo "file $(wc -l <whole)"
+"""
+
+
+@pytest.mark.skipif(not Path("/dev/stdout").exists() or not hasattr(os, "mkfifo"), reason="no such names here")
+@pytest.mark.parametrize("call", [call for call in FILES if call not in ("sheets", "all")])
+def test_what_a_path_stands_for_is_written_into(call: str, tmp_path: Path) -> None:
+    """Standard output by its name keeps what it holds; a pipe may be left."""
+    done = subprocess.run(
+        ["bash", "-c", PLACES, "bash", *ATTNCALC, *FILES[call]], cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=True, timeout=120,
+    )  # fmt: skip
+    *found, whole = done.stdout.splitlines()
+    lines = int(whole.removeprefix("file "))
+    assert lines > 3 and done.stderr == "" and found == [
+        f"stdout before after {lines + 2}", f"stderr before after {lines + 2}", f"appended before {3 * lines + 2}",
+        "reader that leaves 0 0", "reader of a named pipe 0 0", f"link 0 {lines} named",
+    ]  # fmt: skip
+
+
 # Ctrl-C, and two at once
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from attncalc.cli.waiting import hidden, undone_if_ended, waiting
@@ -24,9 +25,7 @@ def fill(
     """
     try:
         old = listed(folder)
-        above = next(each for each in (folder, *folder.parents) if os.path.lexists(each))
-        with waiting(above) as beside:
-            beside.mkdir(0o700)
+        with _beside(folder) as beside:
             rows, names = [], []
             for row, texts in every:
                 rows.append(row)
@@ -43,6 +42,22 @@ def fill(
             _move(folder, beside, names, _outdated(folder, old, [*kept, *rows]))
     except OSError as error:
         raise UsageError(f"can't write into {folder}: {error.strerror}", "choose another --output-dir") from None
+
+
+def put(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Writes files into a folder that has none of them, which is made where there is none."""
+    with _beside(folder) as beside:
+        for name, data in files.items():
+            (beside / name).write_bytes(data)
+        _move(folder, beside, list(files), [])
+
+
+@contextmanager
+def _beside(folder: Path) -> Iterator[Path]:
+    """A hidden folder in another, or in the first above it that is there, for what is to be moved from there."""
+    with waiting(next(each for each in (folder, *folder.parents) if os.path.lexists(each))) as path:
+        path.mkdir(0o700)
+        yield path
 
 
 def _fresh(folder: Path, row: Listed, texts: Mapping[str, str], *, force: bool) -> dict[str, str]:

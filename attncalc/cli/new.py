@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
@@ -63,18 +64,16 @@ def new(
 
 
 def _copy(files: Iterable[Path], folder: Path) -> None:
-    """The files into a folder, which is made; what stands there and differs is not touched, and then nothing is."""
-    from attncalc.cli.output import save
+    """The files into a folder, which is made: all or none, as where one stands there and differs."""
+    from attncalc.cli.folder import put
     from attncalc.errors import UsageError
 
-    wanted = {folder / file.name: file.read_bytes() for file in files}
+    wanted = {file.name: file.read_bytes() for file in files}
     try:
-        missing = [path for path, data in wanted.items() if not path.exists() or path.read_bytes() != data]
-        for path in missing:
-            if path.exists():
+        for path in map(folder.joinpath, wanted):
+            if os.path.lexists(path) and path.read_bytes() != wanted[path.name]:
                 raise UsageError(f"{path} is there already, and differs", "choose another folder")
-        folder.mkdir(parents=True, exist_ok=True)
+        missing = {name: data for name, data in wanted.items() if not (folder / name).exists()}
+        put(folder, missing) if missing else folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(f"{folder} can't be used: {error.strerror}", "choose another folder") from error
-    for path in missing:
-        save([wanted[path]], path)

@@ -145,13 +145,30 @@ def _encoded(text: str) -> bytes:
 def save(pieces: Iterable[bytes], output: Path) -> None:
     """To a file, whole or not at all."""
     try:
-        if output.exists() and not output.is_file():
-            with _held(iter(pieces)) as page, output.open("wb") as place:  # /dev/stderr, a named pipe
-                place.writelines(page)
-        else:
+        place = _stream(output)
+        if place is None:
             _replace(output, pieces)
+            return
+        with (
+            _held(iter(pieces)) as page,
+            suppress(BrokenPipeError),  # as in _print
+            open(place, "wb", closefd=place is output) as file,
+        ):
+            file.writelines(page)
     except OSError as error:
         raise UsageError(f"{output} can't be written: {error.strerror}", "choose another --output") from error
+
+
+def _stream(output: Path) -> Path | int | None:
+    """What is written into as it stands: a pipe or a device; or, by its number, standard output or error, which
+    /dev/stdout names: the file that it is may hold what others wrote, and they go on where this ends."""
+    if not output.exists():
+        return None
+    for number in (1, 2):
+        with suppress(OSError):
+            if os.path.samestat(output.stat(), os.fstat(number)):
+                return number
+    return None if output.is_file() else output
 
 
 def _is_longer(page: IO[bytes], screen: Screen) -> bool:

@@ -14,6 +14,7 @@ JOINER, EMOJI_STYLE = "\u200d", "\ufe0f"
 _NAMED = {"\n": r"\n", "\t": r"\t", "\r": r"\r"}
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 _ONE_COLUMN = re.compile("[ -~×·√∞≈⊙ᵀ⎡-⎦]*")  # what pages are full of
+_COMBINING = re.compile(f"[{JOINER}{EMOJI_STYLE}\U0001f3fb-\U0001f3ff]")  # whose width is that of what they join
 _SEEN_JOINERS = frozenset({"\u200c", JOINER})  # letters of some scripts, and emoji, are written with them
 
 
@@ -21,7 +22,8 @@ def visible(text: str) -> str:
     """The text with control characters, line ends, directions and invisible signs written as escapes: \\n, \\x1b."""
     if text.isascii() and text.isprintable():
         return text
-    return "".join(map(_visible, text))
+    changed = {ord(char): shown for char in set(text) if (shown := _visible(char)) != char}
+    return text.translate(changed) if changed else text
 
 
 def _visible(char: str) -> str:
@@ -37,6 +39,8 @@ def display_width(text: str) -> int:
     """How many columns the text takes."""
     if text.isascii() or _ONE_COLUMN.fullmatch(text):
         return len(text)
+    if not _COMBINING.search(text):
+        return sum(map(_char_width, text))
     total, before, last = 0, "", 0  # `last` is the width of the letter that marks combine with
     for char in text:
         if char == EMOJI_STYLE:

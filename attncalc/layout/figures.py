@@ -78,6 +78,8 @@ class Figures:
             if places + self._digits < 15:  # float64 tells them apart
                 return near & (self._off < 0.25 * 10.0**-places)
         in_doubt = near & np.isfinite(values)
+        if decimals is not None and isinstance(step, Contract):
+            return self._are_sums_of_products(in_doubt) | (near & ~in_doubt)
         holds = cache(_holds)  # in a large matrix of weights most are 0, of the same figures
         for i in np.nonzero(in_doubt.any(axis=1))[0].tolist():
             workings = step.workings(i, self.used.__getitem__)
@@ -85,6 +87,15 @@ class Figures:
                 pattern, texts = workings[j]
                 near[i, j] = holds(pattern, tuple(texts), self.texts[i, j])
         return near
+
+    def _are_sums_of_products(self, asked: Flags) -> Flags:
+        """Which of these figures of a product of matrices of decimals are exactly what the printed operands give."""
+        rows = asked.any(axis=1)
+        a, b = (operand.texts for operand in self._operands)
+        found = np.zeros(asked.shape, dtype=bool)
+        with localcontext(digits.EXACTLY):
+            found[rows] = digits.decimals(a[rows]) @ digits.decimals(b) == digits.decimals(self.texts[rows])
+        return found & asked
 
     @cached_property
     def magnitude(self) -> float:

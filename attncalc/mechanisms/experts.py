@@ -3,6 +3,8 @@ section 2; Jiang et al. 2024, Mixtral of Experts, section 2.1)."""
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 
 import numpy as np
@@ -42,10 +44,11 @@ def experts(sheet: Sheet, x: Step, given: Experts, parts: Parts, *, shift: str =
     chosen, gates = route(sheet, logits, given, shift)
     if not given.experts:
         return gates
+    each = _by_expert(parts)
     rows = []
     for i in range(x.shape[0]):
         with sheet.group("token", i + 1, prefix=f"token{i + 1}", axis=x.rows, below=str(i + first)):
-            rows.append(_of_token(sheet, x, gates, given, parts, i, np.nonzero(chosen.values[i])[0].tolist()))
+            rows.append(_of_token(sheet, x, gates, given, each, i, np.nonzero(chosen.values[i])[0].tolist()))
     with sheet.group("combined"):
         symbol = sheet.symbol("Y")
         return sheet.arrange("combined", below, *rows, symbol=symbol, rows=x.rows, role="output")
@@ -79,14 +82,24 @@ def _chosen(sheet: Sheet, x: Step, k: int) -> Step:
     return chosen
 
 
-def _of_token(sheet: Sheet, x: Step, gates: Step, given: Experts, parts: Parts, i: int, chosen: list[int]) -> Step:
+def _by_expert(parts: Parts) -> Mapping[str, Parts]:
+    """The weights of each expert, called expert1, by their own ids."""
+    found: Mapping[str, Parts] = defaultdict(dict)
+    for id, step in parts.items():
+        expert, _, own = id.partition(".")
+        found[expert][own] = step
+    return found
+
+
+def _of_token(
+    sheet: Sheet, x: Step, gates: Step, given: Experts, each: Mapping[str, Parts], i: int, chosen: list[int]
+) -> Step:  # fmt: skip
     """The outputs of the chosen experts for row i, k × d, weighted by its gates, 1 × k: one row."""
     row = sheet.arrange("x", lambda cells: cells[i : i + 1], x, symbol=sheet.symbol("x"), role="input")
     outputs = []
     for e in chosen:
         with _of_expert(sheet, e):
-            own = {id.partition(".")[2]: step for id, step in parts.items() if id.startswith(f"expert{e + 1}.")}
-            outputs.append(feed_forward.network(sheet, row, given.experts[e], own))
+            outputs.append(feed_forward.network(sheet, row, given.experts[e], each[f"expert{e + 1}"]))
     with sheet.group("mixture"):
         axis = Axis(tuple(_called(e) for e in chosen), "expert")
         weights = sheet.arrange("gates", lambda cells: cells[i : i + 1, chosen], gates, symbol=sheet.symbol("g"),
