@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from html import escape
 from itertools import groupby
 
@@ -225,6 +225,7 @@ def _block(grid: Grid, place: str, about: str) -> str:
     return f'<table class="matrix"{labelled}>{caption}{head}<tbody>\n{_lines(rows)}\n</tbody></table>'
 
 
+@lru_cache(maxsize=1024)  # each block of a large matrix has them again
 def _header(scope: str, text: str) -> str:
     return f'<th scope="{scope}"><bdi>{escape(visible(text))}</bdi></th>'
 
