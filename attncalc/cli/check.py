@@ -67,6 +67,7 @@ def check(
     pager: Pager = False,
 ) -> int:  # fmt: skip
     """Mark written figures: which are right, which follow from an earlier slip, and where the first slip is."""
+    from attncalc.cli.marks import by_id, worth_of
     from attncalc.cli.output import language, screen, write
     from attncalc.cli.progress import Progress
     from attncalc.problem.source import one_line
@@ -88,11 +89,11 @@ def check(
         if not readable:  # nobody is marked
             raise next(each.error for each in papers if isinstance(each, _Unread))
         numbers = _numbers(papers)
-        worth = _worth(marks, max(numbers))
+        worth = worth_of(marks, max(numbers))
         marked = []
         for number, each in zip(numbers, papers, strict=True):
             tell(f"marking {one_line(each.name)}")
-            own = partial(_by_id, worth, number=number, several=max(numbers) > 1)
+            own = partial(by_id, worth, number=number, several=max(numbers) > 1)
             marked.append(_marked(each, own, follow_through or "full", printed=not (answers or of_folder)))
         of_class = of_folder or len(answers or []) > 1 or any(Path(each).is_dir() for each in answers or [])
         page = _page(readable, marked, asked, language(lang, readable[0].problem, on), of_class, on, math)
@@ -232,14 +233,6 @@ def _read(problem: Problem, solution: Solution, file: Path, step: str | None, de
     return _Read(answers.name, problem, solution, answers)
 
 
-class _Worth(NamedTuple):
-    """The marks of a step, as --marks says them; `number`: of which problem it is, where it says so."""
-
-    number: int | None
-    step: str
-    marks: Fraction
-
-
 def _numbers(papers: Sequence[_Read | _Unread]) -> list[int]:
     """The how manieth problem of a student's each paper is of, from 1."""
     counts: Counter[str] = Counter()
@@ -248,47 +241,6 @@ def _numbers(papers: Sequence[_Read | _Unread]) -> list[int]:
         counts[paper.name] += 1
         numbers.append(counts[paper.name])
     return numbers
-
-
-def _worth(marks: str | None, problems: int) -> list[_Worth]:
-    """A=2,O=3, or 1: A=2,2: O=3 where there are several problems."""
-    from attncalc.errors import UsageError
-    from attncalc.marking.marks import read_marks
-
-    found = []
-    for part in marks.split(",") if marks is not None else ():
-        name, sign, text = part.partition("=")
-        given = read_marks(text)
-        if not sign or given is None:
-            raise UsageError(f"--marks {part.strip()!r} is not like A=2", "write a step and its marks: A=2,O=3")
-        number, colon, step = name.replace("：", ":").rpartition(":")
-        if colon and number.strip() not in map(str, range(1, problems + 1)):
-            hint = f"number it from 1 to {problems}" if problems > 1 else f"write {step.strip()}={text}"
-            raise UsageError(f"--marks {part.strip()!r} names a problem that is not there", hint)
-        found.append(_Worth(int(number) if colon else None, step.strip(), given))
-    return found
-
-
-def _by_id(worth: Sequence[_Worth], solution: Solution, number: int, *, several: bool) -> dict[str, Fraction]:
-    """The marks of one problem's steps, by their ids."""
-    from attncalc.errors import UsageError
-    from attncalc.marking.naming import step_named
-
-    found: dict[str, Fraction] = {}
-    for each in worth:
-        if each.number not in (None, number):
-            continue
-        try:
-            id = step_named(solution, each.step).id
-        except UsageError as error:
-            if several and each.number is None:
-                what = f"--marks, in problem {number}: {error.what}"
-                raise UsageError(what, f"say which problem it is of, as in 1: {each.step}=2") from None
-            raise UsageError(f"--marks: {error.what}", error.hint) from None
-        if id in found:
-            raise UsageError(f"--marks names {id} twice", "keep one of them")
-        found[id] = each.marks
-    return found
 
 
 def _page(
