@@ -97,7 +97,9 @@ def _rounded(values: Floats, places: int, ties: str) -> Floats:
         result = np.copysign((floor + up) / scale, values) + 0.0  # + 0.0: never -0.0
     if not size.max(initial=0.0) <= _SAFE:
         clear = (size <= _CLEAR) & (np.abs(rest - 0.5) > 2 * _NEAR) & (places <= _WHOLE)
-        large = ~((size <= _SAFE) | clear) & np.isfinite(values)
+        whole = np.abs(values) >= 2.0**53  # so are all figures from there on, and ±inf
+        result[whole] = values[whole]
+        large = ~((size <= _SAFE) | clear | whole | np.isnan(values))
         result[large] = [_rounded_decimal(value, places, ties) for value in values[large].tolist()]
     return result
 
