@@ -267,6 +267,13 @@ def rational(expr: Expr, figures: Sequence[Fraction]) -> Fraction | None:
     return operation.rational(values)
 
 
+def rationals(expr: Expr, figures: Sequence[Any]) -> Any:
+    """The exact values of the tree, which has some, from arrays of Fractions: an array of those."""
+    arrays = np.broadcast_arrays(*figures)
+    cells = zip(*(array.ravel().tolist() for array in arrays), strict=True)
+    return np.array([rational(expr, cell) for cell in cells], dtype=object).reshape(arrays[0].shape)
+
+
 def by_hand(
     expr: Expr, figures: Sequence[Value], constant: Callable[[float], float], part: Callable[[Value], Value]
 ) -> Value:

@@ -12,7 +12,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from attncalc import expr
-from attncalc.layout import figures
+from attncalc.formats import render
+from attncalc.layout import figures, lay_out
 from attncalc.layout.figures import Figures, Printed
 from attncalc.mechanisms import solve
 from attncalc.problem import load, parse
@@ -124,3 +125,36 @@ def test_products_of_long_figures_are_not_looked_at_one_by_one(
     printed = Printed(solve(read), read.show.rule)
     found = printed[next(step for step in printed if step.id == "S")]
     assert found._near.any() and found.true.shape == (20, 20)
+
+
+LARGE = st.sampled_from(["1e16", "-1e16", "123456789012345678", "-123456789012345677", "1", "-1", "0.5", "0", "1e-3"])
+
+
+@given(
+    st.lists(st.lists(LARGE, min_size=4, max_size=4), min_size=2, max_size=2),
+    st.lists(st.lists(st.sampled_from(["0", "1", "-1", "3", "1e15"]), min_size=2, max_size=2), min_size=4, max_size=4),
+    st.sampled_from(["exact", "carried"]),
+)
+def test_a_small_sum_of_large_figures_is_right(H: list[list[str]], W: list[list[str]], rounding: str) -> None:
+    """10¹⁶ + 1 - 10¹⁶ is 1, which float64 has lost."""
+    text = f"kind: feed-forward\nx: {written(H)}\nW_1: {written(W)}\nW_2: [[1], [1]]\nactivation: none\n"
+    read = parse(text.encode()).with_show(rounding=rounding)
+    solution = solve(read)
+    hidden = solution.steps["hidden"]
+    assert hidden.operands
+    for i, j in np.ndindex(hidden.shape):
+        exact = sum(Fraction(H[i][k]) * Fraction(W[k][j]) for k in range(4))
+        assert abs(Fraction(hidden.values[i, j]) - exact) <= max(abs(exact) / 2**53, Fraction(1, 2000)), (i, j)
+    printed = Printed(solution, read.show.rule)
+    for step in [step for step in printed if step.operands]:
+        alone = [[is_true(printed, step, i, j) for j in range(step.shape[1])] for i in range(step.shape[0])]
+        assert printed[step].true.tolist() == alone, step.id
+
+
+@pytest.mark.parametrize(("figure", "says"), [("1e11", False), ("1e13", True)])
+def test_a_page_says_which_figures_float64_does_not_hold(figure: str, says: bool) -> None:
+    read = parse(f"Q: [[1, 0]]\nK: [[1, 0], [0, 1]]\nV: [[{figure}], [-{figure}]]\n".encode())
+    steps = [step.id for step in solve(read).steps.values() if step.may_be_off]
+    assert steps == (["O"] if says else [])
+    page = render("text", lay_out(solve(read), read.show, "en", kind=read.kind))
+    assert ("float64 holds about 15 digits" in page) is says

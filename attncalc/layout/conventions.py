@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from attncalc.blocks import Items, Math, Prose, Section, compose, figure
 from attncalc.expr import Expr, name, number, sqrt
-from attncalc.layout.page import Page
+from attncalc.layout.page import HUGE, Page
 from attncalc.solution import Convention
 from attncalc.steps import Given
 
@@ -31,7 +31,15 @@ def _rounding(page: Page) -> list[Prose]:
     if rule.weights == "sum-to-one" and any(step.rows_sum_to_one for step in page.solution.steps.values()):
         key = "conventions.sum_to_one.carried" if rule.carried else "conventions.sum_to_one.exact"
         rounded = say.joined([rounded, say(key)], "list.semicolon")
-    return [rounded, say("conventions.signs")]
+    return [rounded, say("conventions.signs"), *_noise(page)]
+
+
+def _noise(page: Page) -> list[Prose]:
+    """Which figures are shown with more digits than float64 holds; those that a huge result is worked from are not
+    looked at again."""
+    steps = [step for step in page.solution.steps.values() if step.may_be_off] if page.cells <= HUGE else []
+    symbols = [Prose((Math(symbol),)) for symbol in dict.fromkeys(step.symbol for step in steps)]
+    return [page.say("conventions.noise", steps=page.say.enumeration(symbols))] if symbols else []
 
 
 def _plain(page: Page, convention: Convention) -> Prose:

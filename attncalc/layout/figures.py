@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from decimal import localcontext
 from fractions import Fraction
 from functools import cache, cached_property
-from math import ceil, log10
+from math import ceil
 from typing import NamedTuple
 
 import numpy as np
@@ -15,9 +15,12 @@ from attncalc import digits, expr
 from attncalc.rounding import Flags, Floats, Rule, Texts
 from attncalc.solution import Solution
 from attncalc.steps import Contract, Step
+from attncalc.steps.base import DIGITS
 
 LARGE = 100_000  # figures of a matrix of which the last row is looked at first
 CLOSE = 1e-9  # of figures of 1 or more: what float64 may add to figures that are equal
+_BY_HAND = 2**20  # figures of workings that are looked at digit by digit; of more nobody does, and none is claimed
+_MOST = 300  # digits, of which float64 has so many figures
 _LAST = slice(-1, None)
 
 
@@ -75,9 +78,11 @@ class Figures:
         decimals = step.decimals_from([operand.decimals for operand in self._operands])
         if decimals is not None:
             places = max(decimals, self.decimals)
-            if places + self._digits < 15:  # float64 tells them apart
+            if places + self._digits < DIGITS:  # float64 tells them apart
                 return near & (self._off < 0.25 * 10.0**-places)
         in_doubt = near & np.isfinite(values)
+        if np.count_nonzero(in_doubt) * step.terms > _BY_HAND:
+            return np.asarray(near & ~in_doubt)
         if decimals is not None and isinstance(step, Contract):
             return self._are_sums_of_products(in_doubt) | (near & ~in_doubt)
         holds = cache(_holds)  # in a large matrix of weights most are 0, of the same figures
@@ -95,29 +100,19 @@ class Figures:
         found = np.zeros(asked.shape, dtype=bool)
         with localcontext(digits.EXACTLY):
             found[rows] = digits.decimals(a[rows]) @ digits.decimals(b) == digits.decimals(self.texts[rows])
-        return found & asked
+        return np.asarray(found & asked)
 
-    @cached_property
-    def magnitude(self) -> float:
-        """How many digits before the point the largest figure has, less than one more."""
-        return log10(np.max(np.abs(self.values), where=np.isfinite(self.values), initial=1.0))
-
-    @cached_property
+    @property
     def _digits(self) -> float:
-        """How many digits before the point the parts of a working may have, and what adding them up loses: products of
-        figures have the digits of all of them, sums those of the longest, as is so of decimals."""
-        step = self._step
-        digits = step.decimals_from([ceil(operand.magnitude) for operand in self._operands])
-        shapes = [operand.shape for operand in step.operands]
-        terms = shapes[0][1] if isinstance(step, Contract) else max(map(max, shapes))
-        return max(ceil(self.magnitude), digits or 0) + 2 * log10(terms)
+        return max(ceil(self._step.magnitude), self._step.digits)
 
     @cached_property
     def _near(self) -> Flags:
         """Where they may be so, as far as float64 can tell."""
         if not self._operands:
             return np.ones(self._step.shape, dtype=bool)
-        near = _is_close(self._off, self.values)
+        noise = 10.0 ** min(self._digits - DIGITS, _MOST)
+        near: Flags = _is_close(self._off, self.values) | (self._off <= noise)
         if not near.any():  # as nearly always in a large matrix
             return near
         # e^x and √2 are no decimals, however near: nothing printed is equal to them.

@@ -5,8 +5,10 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from itertools import accumulate
+from math import ceil, log10
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +22,9 @@ from attncalc.rounding import NOISE, Bounds, Flags, Floats, Texts, fits, snapped
 Work = Callable[[Expr, Sequence[Any]], Any]  # the value of an expression from the figures in its slots
 Numbers = NDArray[np.int64]  # of cells: those of a step's operands, one after the other, row by row
 Figures = Callable[[Numbers], NDArray[Any]]  # what stands for cells of these numbers: texts, or the numbers themselves
+
+DIGITS = 15  # that float64 holds of any decimal
+_EXACTLY = 2**16  # figures that are worked as fractions, which takes a moment; more are left as float64 has them
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,11 +198,56 @@ class Step:
         """The same, worked from the operands.
 
         Where those are decimals, so is each sum and product of them: what float64 adds to that is taken off, so that it
-        decides no tie.
+        decides no tie. Long ones are worked from their digits, as float64 has nothing left of 10¹⁶ + 1 - 10¹⁶.
         """
         values = self.recomputed([operand.values for operand in self.operands])
         decimals = self.own_decimals
-        return values if decimals is None else snapped(values, decimals)
+        if decimals is None:
+            return values
+        if self._is_long and values.size * self.terms <= _EXACTLY and np.isfinite(values).all():
+            return self.recomputed([operand.fractions for operand in self.operands], expr.rationals).astype(np.float64)
+        return snapped(values, decimals)
+
+    @property
+    def fractions(self) -> NDArray[Any]:
+        """The figures as Fractions: as they were written, or of the decimal that float64 stands for."""
+        texts = [repr(value) for value in self.values.ravel().tolist()]
+        if self.written is not None:
+            texts = [own or text for own, text in zip(self.written.ravel().tolist(), texts, strict=True)]
+        return np.array([*map(Fraction, texts)], dtype=object).reshape(self.values.shape)
+
+    @cached_property
+    def magnitude(self) -> float:
+        """How many digits before the point the largest figure has, less than one more."""
+        return log10(np.max(np.abs(self.values), where=np.isfinite(self.values), initial=1.0))
+
+    @property
+    def terms(self) -> int:
+        """How many figures of an operand a cell is worked from, at most."""
+        return max(max(operand.shape) for operand in self.operands)
+
+    @cached_property
+    def digits(self) -> float:
+        """How many digits before the point the parts of a working may have, and what adding them up loses: products of
+        figures have the digits of all of them, sums those of the longest, as is so of decimals."""
+        digits = self.decimals_from([ceil(operand.magnitude) for operand in self.operands])
+        if digits is None:
+            digits = max(ceil(operand.magnitude) for operand in self.operands)
+        return digits + 2 * log10(self.terms)
+
+    @property
+    def _is_long(self) -> bool:
+        """Whether a part of a figure's working, as far as its decimals are shown, has more digits than float64."""
+        return bool(self.operands) and self.digits + self.places > DIGITS
+
+    @property
+    def may_be_off(self) -> bool:
+        """Whether the last digits that are shown of a figure may be what float64 adds to it."""
+        if not self._is_long or self.rows_sum_to_one:
+            return False
+        if self.own_decimals is None or self.values.size * self.terms > _EXACTLY:
+            return True
+        return self.magnitude + min(self.own_decimals, self.places) > DIGITS
 
     @cached_property
     def own_decimals(self) -> int | None:

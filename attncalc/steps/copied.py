@@ -79,6 +79,10 @@ class Arrange(Step):
     law: Expr | None = None
     how: str = ""
 
+    @property
+    def may_be_off(self) -> bool:
+        return False  # a copy is as good as what is copied
+
     def recomputed(self, operands: Sequence[Floats], work: Work = expr.evaluate) -> Floats:
         many = np.broadcast_shapes(*(operand.shape[2:] for operand in operands))
         if self.choosers and many:  # each chooses for itself
