@@ -44,6 +44,7 @@ RARE = {
     "no tokens": "H: [[1, 0], [0.3, 1]]\nW_Q: identity\nW_K: identity\nW_V: [[1, 2], [2, 1]]\nb_K: [1, 0.5]\n",
     "additive": "Q: [[1]]\nK: [[1]]\nscores: additive\n",
     "no V": "Q: [[1, 0.3]]\nK: [[0.2, 1], [1, 1]]\nscale: 1.5\n",
+    "long figures": "Q: [[1, 0]]\nK: [[1, 0], [0, 1]]\nV: [[1e13], [-1e13]]\n",
     "V of positions": "S: [[1, 0]]\nV: [[1], [2]]\nscale: {multiply: 0.5}\nshow: {decimals: 1, ties: half-even}\n",
     "past": "Q: [[1], [2]]\nK: [[1], [2], [3]]\nmask: {causal: true, past: 1}\n",
     "kept": "S: [[1, 2], [2, 1]]\nscale: none\nmask: {keep: [[1, 0], [1, 1]]}\nshow: {shift: max}\n",
