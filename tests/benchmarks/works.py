@@ -1,4 +1,5 @@
-"""What is timed inside a process, once its imports are done: works.py NAME SIZE prints the seconds that it takes.
+"""What is timed inside a process, once its imports are done: works.py NAME SIZE prints the seconds that it takes, and
+works.py NAME SIZE FILE writes its profile there.
 
 Each function makes what it needs, and gives back what is timed.
 """
@@ -11,6 +12,7 @@ import re
 import sys
 import time
 from collections.abc import Callable
+from cProfile import runctx
 from statistics import median
 
 import numpy as np
@@ -103,4 +105,10 @@ def seconds(work: Work) -> float:
 
 if __name__ == "__main__":
     gc.set_threshold(GARBAGE)  # as in a call
-    print(seconds(globals()[sys.argv[1]](int(sys.argv[2]))))
+    name, size, *profile = sys.argv[1:]
+    asked = globals()[name](int(size))
+    if profile:
+        asked()  # to warm up
+        runctx("asked()", globals(), {}, *profile)
+    else:
+        print(seconds(asked))
