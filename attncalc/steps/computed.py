@@ -246,6 +246,10 @@ class Contract(_Computed):
         return [array for k in range(a.shape[1]) for array in (a[:, k, None], b[None, k, :])]
 
     @property
+    def terms(self) -> int:
+        return self.operands[0].shape[1]
+
+    @property
     def _is_large(self) -> bool:
         a, b = self.operands
         return prod(a.shape) * b.shape[1] > _BY_HAND
