@@ -15,6 +15,8 @@ from attncalc.rounding import TIE, Flags, Floats, Rule, Texts, apportioned, fits
 
 MINUS_INFINITY = "-∞"
 EXACTLY = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)  # for sums and products, with all their digits
+_LONGEST = 1e16  # the first figure that Python writes with an exponent
+_NO_FIGURES = {"inf": "∞", "-inf": MINUS_INFINITY, "nan": "?"}  # what written figures give may be none: ∞/∞
 _MOST_DECIMALS = 12  # of a product of carried figures; more are not written out
 
 
@@ -84,12 +86,11 @@ def _is_text(written: Texts) -> Flags:
 
 
 def in_full(values: Floats, places: int) -> Texts:
-    """Figures that are already rounded, with all their decimals; -inf is -∞."""
-    finite = np.isfinite(values)
-    if not finite.all():
-        texts = in_full(np.where(finite, values, 0.0), places)
-        texts[~finite] = "?"  # what written figures give may be no figure: ∞/∞
-        texts[values == np.inf], texts[values == -np.inf] = "∞", MINUS_INFINITY
+    """Figures that are already rounded, with all their decimals; -inf is -∞, and 10^20 is 1e20."""
+    plain = np.abs(values) < _LONGEST
+    if not plain.all():
+        texts = in_full(np.where(plain, values, 0.0), places)
+        texts[~plain] = [_scientific(value) for value in values[~plain].tolist()]
         return texts
     with np.errstate(over="ignore"):
         units = np.rint(values * units_of_one(places))
@@ -115,6 +116,11 @@ def _of_halves(units: NDArray[np.intp], places: int) -> Texts:
     heads = [*(f"{k}." for k in wholes), *(f"-{k}." for k in reversed(wholes))]
     signed = np.where(units < 0, -1 - before, before)  # -0. is the last one
     return np.asarray(np.array(heads, dtype=object)[signed] + _every_decimals(places)[after])
+
+
+def _scientific(value: float) -> str:
+    """A figure of more digits than float64 tells apart: those that it does."""
+    return _NO_FIGURES.get(repr(value)) or repr(value).replace("e+", "e")
 
 
 @lru_cache(maxsize=1)
@@ -214,7 +220,7 @@ def terms(values: Floats, exact: Flags, places: int, rule: Rule) -> Texts:
 
 
 def _bare(text: str) -> str:
-    return text.rstrip("0").rstrip(".") if "." in text else text
+    return text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text
 
 
 def _padded(text: str, places: int) -> str:

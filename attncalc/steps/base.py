@@ -24,7 +24,8 @@ Numbers = NDArray[np.int64]  # of cells: those of a step's operands, one after t
 Figures = Callable[[Numbers], NDArray[Any]]  # what stands for cells of these numbers: texts, or the numbers themselves
 
 DIGITS = 15  # that float64 holds of any decimal
-_EXACTLY = 2**16  # figures that are worked as fractions, which takes a moment; more are left as float64 has them
+_MOST = 308  # digits of the largest figure that it holds
+_EXACTLY = 2**16  # figures that are worked as fractions; more are left as float64 has them
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,7 +205,7 @@ class Step:
         decimals = self.own_decimals
         if decimals is None:
             return values
-        if self._is_long and values.size * self.terms <= _EXACTLY and np.isfinite(values).all():
+        if self._is_long and self._is_of_fractions(values.size):
             return self.recomputed([operand.fractions for operand in self.operands], expr.rationals).astype(np.float64)
         return snapped(values, decimals)
 
@@ -240,12 +241,17 @@ class Step:
         """Whether a part of a figure's working, as far as its decimals are shown, has more digits than float64."""
         return bool(self.operands) and self.digits + self.places > DIGITS
 
+    def _is_of_fractions(self, size: int) -> bool:
+        """Whether so many figures of decimals are worked as fractions: it takes a moment, and they are numbers."""
+        are_finite = all(np.isfinite(operand.values).all() for operand in self.operands)
+        return size * self.terms <= _EXACTLY and self.digits < _MOST and are_finite
+
     @property
     def may_be_off(self) -> bool:
         """Whether the last digits that are shown of a figure may be what float64 adds to it."""
         if not self._is_long or self.rows_sum_to_one:
             return False
-        if self.own_decimals is None or self.values.size * self.terms > _EXACTLY:
+        if self.own_decimals is None or not self._is_of_fractions(self.values.size):
             return True
         return self.magnitude + min(self.own_decimals, self.places) > DIGITS
 
