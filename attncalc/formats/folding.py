@@ -19,8 +19,9 @@ _EASTERN = "\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60"
 _UNITS = re.compile(f" +|[{_EASTERN}]|[^ {_EASTERN}]+")  # letters that a line may end after each make a unit
 _IS_EASTERN = re.compile(f"[{_EASTERN}]")
 _OPENING, _CLOSING = "（「『《〈【“‘([", "）」』》〉】”’)],.;:!?，。、；：！？…·"
-# Where a word that is wider than a line is broken: after a space, a full stop (layer1.attention.A), a stroke, a hyphen.
-_JOINTS = re.compile(r"(?<=\S )(?=\S)|(?<=\w[./-])(?=[^\W\d])")
+# Where a word that is wider than a line is broken: after a full stop (layer1.attention.A), a stroke or a hyphen.
+_JOINTS = re.compile(r"(?<=\w[./-])(?=[^\W\d])")
+_SPACE = re.compile(r"(?<=\S) (?=\S)")
 
 
 class Word(NamedTuple):
@@ -31,17 +32,12 @@ class Word(NamedTuple):
 
     @staticmethod
     def of(text: str) -> Word:
-        return Word((text,))
+        return Word(tuple(_JOINTS.split(text)))
 
     def joined(self, other: tuple[str, ...]) -> Word:
         """The word with others right after it."""
         first, *rest = other
         return self._replace(pieces=(*self.pieces[:-1], self.pieces[-1] + first, *rest))
-
-
-def joints(text: str) -> tuple[str, ...]:
-    """A word in the pieces that it has where it is wider than a line."""
-    return tuple(_JOINTS.split(text))
 
 
 def filled(words: Iterable[Word], width: int, hanging: int = INDENT) -> list[str]:
@@ -74,14 +70,15 @@ def words(parts: Iterable[str | tuple[str, ...]]) -> list[Word]:
     found: list[Word] = []
     spaced = False
     for part in parts:
-        for unit in [part] if isinstance(part, tuple) else map(joints, _UNITS.findall(part)):
-            if isinstance(part, str) and unit[0].isspace():
+        for unit in [part] if isinstance(part, tuple) else _UNITS.findall(part):
+            if isinstance(unit, str) and unit.isspace():
                 spaced = True
                 continue
-            if found and not spaced and not _may_break(found[-1].pieces[-1], unit[0]):
-                found[-1] = found[-1].joined(unit)
+            pieces = unit if isinstance(unit, tuple) else Word.of(unit).pieces
+            if found and not spaced and not _may_break(found[-1].pieces[-1], pieces[0]):
+                found[-1] = found[-1].joined(pieces)
             else:
-                found.append(Word(unit, spaced))
+                found.append(Word(pieces, spaced))
             spaced = False
     return found
 
@@ -176,3 +173,8 @@ def long_words(math: Math, width: int) -> list[Word]:
     if display_width(text) <= width:
         return [Word.of(text)]
     return [word for part in _relations(math) for word in _terms(part, width)]
+
+
+def long_token(text: str, width: int) -> list[Word]:
+    """A token likewise."""
+    return [Word.of(word) for word in (_SPACE.split(text) if display_width(text) > width else [text])]

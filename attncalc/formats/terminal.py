@@ -12,7 +12,7 @@ from itertools import zip_longest
 from attncalc.blocks import Document, Grid, Inline, Math, Prose, Section, Table, Token, Work
 from attncalc.formats import styles
 from attncalc.formats.boxes import Box, grid_box, joined
-from attncalc.formats.folding import NARROWEST, filled, folded, joints, long_words, words
+from attncalc.formats.folding import NARROWEST, filled, folded, long_token, long_words, words
 from attncalc.formats.headings import heading
 from attncalc.formats.in_pieces import whole
 from attncalc.formats.styles import styled
@@ -121,20 +121,16 @@ class _Page(Page):
 
     def _texts(self, prose: Prose, width: int) -> Iterator[str | tuple[str, ...]]:
         """The texts of a sentence; of a token or a formula, the pieces of it."""
+        room = width - INDENT - MARK
         for part in prose.parts:
-            if isinstance(part, Math):
-                for i, word in enumerate(long_words(part, width - INDENT - MARK)):
+            if isinstance(part, Math | Token):
+                name = "token" if isinstance(part, Token) else ""
+                found = long_words(part, room) if isinstance(part, Math) else long_token(visible(part.text), room)
+                for i, word in enumerate(found):
                     yield " " if i else ""
-                    yield word.pieces
-            elif isinstance(part, Token):
-                yield tuple(_bold(piece) for piece in joints(visible(part.text)))
+                    yield tuple(styled(piece, name) for piece in word.pieces)
             else:
                 yield self.part(part)
-
-
-def _bold(piece: str) -> str:
-    """A piece of a token; a space after it ends a line, and is cut off there."""
-    return styled(piece.removesuffix(" "), "token") + " " * piece.endswith(" ")
 
 
 def _blocks(widths: list[int], room: int) -> Iterator[tuple[int, int]]:

@@ -104,7 +104,7 @@ def _first_slip(student: Student) -> Prose:
 
 
 def _unread(say: Wording, paper: Paper) -> Prose:
-    return say("report.class.unread", name=Token(paper.name), error=paper.error)
+    return say("report.class.unread", name=Token(paper.name), error=Token(paper.error))
 
 
 def _of_all(say: Wording, students: Sequence[Student]) -> Iterator[Prose]:

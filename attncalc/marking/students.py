@@ -16,6 +16,7 @@ from attncalc.problem.source import either, one_line
 YAML = (".yaml", ".yml")
 _ENDINGS = (*YAML, ".csv", ".txt")
 INDEX = "index.csv"
+ANYONE = "answers"  # who fills in a sheet that is for all, of however many problems
 DELIMITERS = ",;\t"  # of CSV, as spreadsheets of different countries write it
 
 
@@ -165,7 +166,7 @@ def papers_of(folder: Path) -> list[PaperFiles]:
     problem-ID.yaml, or problem.yaml, with answers-ID.yaml beside it."""
     rows = dict.fromkeys((row.id, row.problem, row.answers) for row in listed(folder))
     if rows:
-        return [PaperFiles(id or student_of(answers), folder / problem, folder / answers)
+        return [PaperFiles(id or ANYONE, folder / problem, folder / answers)
                 for id, problem, answers in rows]  # fmt: skip
     problems, answers = (
         {path.stem.removeprefix(name): path for path in sorted(folder.glob(f"{name}*"))
