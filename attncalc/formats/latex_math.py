@@ -103,10 +103,8 @@ def _cells(matrix: Grid) -> list[list[str]]:
 
 
 def _matrix(matrix: Grid) -> str:
-    count = matrix.cells.shape[1]
-    if count <= WIDEST_MATRIX:
-        return rf"\begin{{bmatrix}} {_rows(_cells(matrix))} \end{{bmatrix}}"
-    return rf"\left[\begin{{array}}{{{'r' * count}}} {_rows(_cells(matrix))} \end{{array}}\right]"
+    """An array, as the columns of a bmatrix are centred: figures are set to the right."""
+    return rf"\left[\begin{{array}}{{{'r' * matrix.cells.shape[1]}}} {_rows(_cells(matrix))} \end{{array}}\right]"
 
 
 def _label_column(labels: Sequence[str]) -> str:
