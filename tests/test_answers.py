@@ -511,13 +511,13 @@ def test_a_class_that_can_not_be_marked(tmp_path):
     (tmp_path / "mei.yaml").write_text("A: _")
     (tmp_path / "answers-mei.csv").write_text("1")
     for paths, message in (
-        ([tmp_path], "two files for mei"),
-        ([tmp_path / "mei.yaml", tmp_path / "mei.yaml"], "two files for mei"),
+        ([tmp_path], "a second file for mei, after"),
+        ([tmp_path / "mei.yaml", tmp_path / "mei.yaml"], "a second file for mei, after"),
         ([tmp_path / "empty"], "no answers in"),
-        ([tmp_path / "none.yaml"], "can't read"),
-        (["a\0b"], "can't read"),
+        ([tmp_path / "none.yaml"], "can't be read"),
+        (["a\0b"], "can't be read"),
     ):
-        with pytest.raises(UsageError, match=message) as caught:
+        with pytest.raises(AttncalcError, match=message) as caught:
             _ = [each.file for each in class_of(paths)]
         assert str(caught.value).isprintable()
 

@@ -310,8 +310,8 @@ def test_marks_add_up_to_those_of_all_as_they_are_shown() -> None:
 def test_a_problem_without_answers_and_answers_without_a_problem_are_told(tmp_path: Path) -> None:
     for name in ("problem-a.yaml", "problem-b.yaml", "answers-a.yml"):
         (tmp_path / name).write_bytes((ROOT / ABC).read_bytes() if name[0] == "p" else b"A: _\n")
-    assert "problem-b.yaml has no answers-b.yaml beside it" in check(str(tmp_path)).stdout
+    assert f": {tmp_path}/answers-b.yaml: not there, beside problem-b.yaml; " in check(str(tmp_path)).stdout
     (tmp_path / "problem-b.yaml").rename(tmp_path / "b.yaml")
     assert check(str(tmp_path)).returncode == 1
     (tmp_path / "answers-c.yaml").write_text("A: _\n")
-    assert "answers-c.yaml has no problem-c.yaml beside it" in check(str(tmp_path)).stdout
+    assert f": {tmp_path}/problem-c.yaml: not there, beside answers-c.yaml; " in check(str(tmp_path)).stdout

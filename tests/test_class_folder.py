@@ -17,7 +17,7 @@ import pytest
 from attncalc import load, solve
 from attncalc.cli import main
 from attncalc.cli.folder import fill
-from attncalc.errors import UsageError
+from attncalc.errors import ProblemError, UsageError
 from attncalc.exercises.blanks import by_level, by_names
 from attncalc.marking.students import Listed, listed, papers_of
 from attncalc.marking.template import blanks_of, is_untouched, template
@@ -187,10 +187,10 @@ def test_a_list_may_be_saved_by_a_spreadsheet(tmp_path: Path) -> None:
     index.write_bytes(b"\xef\xbb\xbf" + saved.encode())
     assert [paper.student for paper in papers_of(tmp_path)] == ["mei", "bo"]
     (tmp_path / "answers-bo.yaml").unlink()
-    with pytest.raises(UsageError, match=r"problem-bo\.yaml has no answers-bo\.yaml beside it"):
+    with pytest.raises(ProblemError, match=r"/answers-bo\.yaml: not there, beside problem-bo\.yaml; put it there"):
         _ = [each.checked() for each in papers_of(tmp_path)]
     (tmp_path / "problem-bo.yaml").unlink()
-    with pytest.raises(UsageError, match=r"problem-bo\.yaml is not there, and index\.csv lists it"):
+    with pytest.raises(ProblemError, match=r"/problem-bo\.yaml: not there, and index\.csv lists it; put it there"):
         _ = [each.checked() for each in papers_of(tmp_path)]
 
 
@@ -306,12 +306,12 @@ SPOILT: dict[str, tuple[Callable[[Path], object], str]] = {
     "nothing in it": (lambda path: path.write_text("- 1"), ""),
     "a step that is none": (lambda path: path.write_text("Z: [[1]]"), ""),
     "a link out": (lambda path: path.unlink() or path.symlink_to(outside(path.parent)), "a link out of its folder"),
-    "a link to nowhere": (lambda path: path.unlink() or path.symlink_to("nowhere"), "beside it"),
-    "a link to itself": (lambda path: path.unlink() or path.symlink_to(path.name), "beside it"),
+    "a link to nowhere": (lambda path: path.unlink() or path.symlink_to("nowhere"), "not there, beside"),
+    "a link to itself": (lambda path: path.unlink() or path.symlink_to(path.name), "not there, beside"),
     "a folder": (lambda path: path.unlink() or path.mkdir(), "is not a file"),
     "a pipe": (lambda path: path.unlink() or os.mkfifo(path), "is not a file"),
-    "gone": (lambda path: path.unlink(), "beside it"),
-    "locked": (lambda path: path.chmod(0), "can't read"),
+    "gone": (lambda path: path.unlink(), "not there, beside"),
+    "locked": (lambda path: path.chmod(0), "can't be read"),
 }  # fmt: skip
 if not os.geteuid():
     del SPOILT["locked"]  # nothing is to root
@@ -352,7 +352,9 @@ def test_what_is_wrong_with_one_paper_stops_nobody_else(
     assert not err and [each["name"] for each in (bo, lin, mei)] == ["bo", "lin", "mei"]
     for each in (bo, mei):
         assert (each["correct"], each["slip"], each["marks"], each["error"]) == ("15", "0", "2", "")
-    assert f"{file}-lin.yaml" in lin["error"] and said in lin["error"] and lin["error"].isprintable()
+    where = lin["error"].partition(": ")[0]
+    assert re.fullmatch(rf"{class_of_three}/(problem|answers)-lin\.yaml(:\d+)*", where)
+    assert said in lin["error"] and f"{file}-lin.yaml" in lin["error"] and lin["error"].isprintable()
     assert not any(text for key, text in lin.items() if key not in ("name", "error"))
 
 
@@ -393,6 +395,22 @@ def test_the_papers_of_two_problems_stay_apart_where_one_can_not_be_read(
     assert second.startswith("| 2: ") and second.split("|")[2].strip() == "18"
 
 
+@pytest.mark.parametrize("problems", [1, 2, 3])
+def test_a_sheet_for_all_is_one_paper_of_all_its_problems(
+    problems: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As one that is drawn for each student is; without the list of files each is by itself."""
+    made = ("--blank", "A", "--output-dir", tmp_path / "s")
+    assert call("exercise", *[DRAWN] * problems, *made).returncode == 0
+    marks = ",".join(f"{k + 1}: A=2" for k in range(problems))
+    assert main(["check", str(tmp_path / "s"), "--marks", marks, "-f", "csv"]) == 1
+    (anyone,) = csv.DictReader(capsys.readouterr().out.splitlines())
+    assert [anyone[key] for key in ("name", "blank", "out_of")] == ["answers", str(9 * problems), str(2 * problems)]
+    (tmp_path / "s" / "index.csv").unlink()
+    assert main(["check", str(tmp_path / "s"), "-f", "csv"]) == 1
+    assert len([*csv.DictReader(capsys.readouterr().out.splitlines())]) == problems
+
+
 def test_one_of_several_files_of_answers_stops_nobody_else(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     abc = str(ROOT / "problems" / "abc.yaml")
     for name, text in (("bo", "V: [[1, 0], [0, 1], [1, 1]]"), ("lin", "V: ["), ("mei", "V: [[1]]")):
@@ -402,7 +420,8 @@ def test_one_of_several_files_of_answers_stops_nobody_else(tmp_path: Path, capsy
     for answers in (files, [str(tmp_path)]):
         assert main(["check", abc, *answers, "-f", "csv"]) == 1
         bo, lin, mei = csv.DictReader(capsys.readouterr().out.splitlines())
-        assert not bo["error"] and "lin.yaml:" in lin["error"] and "two files for mei" in mei["error"]
+        assert not bo["error"] and "lin.yaml:" in lin["error"]
+        assert re.match(rf"{tmp_path}/mei\.\w+: a second file for mei, after {tmp_path}/mei\.\w+; ", mei["error"])
 
 
 def test_where_nobody_can_be_marked_it_is_one_line(class_of_three: Path) -> None:

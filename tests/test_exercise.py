@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import sheets
 
 from attncalc import formats, load, solve
 from attncalc.blocks import Document, Math, Prose, Question, Section
@@ -25,7 +26,9 @@ from attncalc.exercises.students import ids_of, safe
 from attncalc.expr import Expr
 from attncalc.layout import exercise as layout
 from attncalc.layout.exercise import Exercise, Head, as_document, lay_sheet
-from attncalc.marking.template import by_choice
+from attncalc.marking import mark_answers
+from attncalc.marking.answers import read_answers
+from attncalc.marking.template import blanks_of, by_choice
 from attncalc.steps import Given
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -480,3 +483,41 @@ def test_sheet_and_key_name_course_and_date_and_the_sheet_alone_asks_for_a_name(
         if form == "latex":
             assert "\\ifprintanswers\\else" not in above
             assert below.partition("Name:")[0].rstrip().endswith("\\ifprintanswers\\else")
+
+
+# Single figures
+
+
+SIZES = sorted(path.stem for path in SHIPPED if path.stem.startswith("size-"))
+LINES = {"text": " = _{12}$", "markdown": r"`\$ = (\\_){12}$", "html": '</math> = <span class="blank"',
+         "latex": r"\$ = \\underline\{\\hspace\{", "moodle": r"</math> = \{1:NUMERICAL:="}  # fmt: skip
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize("name", SIZES)
+def test_a_single_figure_has_a_line_to_fill_in(name: str, lang: str) -> None:
+    """In each format; its key has the figure as a line too."""
+    asks = sheets.exercise(name, 2)
+    sheet = lay_sheet([asks], sheets.HEAD, lang)
+    for form, line in LINES.items():
+        subject = sheet if formats.SHEETS[form].takes == "sheet" else as_document(sheet)
+        page = "".join(formats.sheet_pieces(form, subject, key=False))
+        assert len(re.findall(line, page, re.MULTILINE)) == len(asks.hidden.asked), form
+    answers = formats.render("text", as_document(sheet, key=True)).split("\n\n")[2]
+    for id in asks.hidden.asked:
+        assert re.search(rf"= {asks.solution.steps[id].values[0, 0]:.0f}\b", answers)
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_level_1_asks_for_all_that_a_size_comes_to(name: str) -> None:
+    """Whichever of them the problem counts; and the figures of answers are read back."""
+    problem = load(ROOT / "problems" / f"{name}.yaml")
+    solution = solve(problem)
+    asked = by_level(solution, 1)
+    final = ("parameters.total", "parameters.active", "cache.bytes")
+    assert list(asked) == [id for id in final if id in solution.steps]
+    filled = blanks_of(solution, asked)
+    for id in asked:
+        filled = filled.replace(f"{id}: _", f"{id}: {solution.steps[id].values[0, 0]:.0f}")
+    marking = mark_answers(problem, solution, read_answers(filled.encode(), "a", solution, variant=""))
+    assert marking.counts["correct"] == len(asked)

@@ -13,6 +13,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+import reports
 import sheets
 from labels import without_numbers, without_places
 from test_formats import A, B, C, chain, formula, grid, named, page, three_deep, words
@@ -381,3 +382,17 @@ def test_on_paper_each_box_of_a_grid_has_room_for_a_hand(tmp_path: Path) -> None
     small = measured(tmp_path, 672, f"{boxes}.filter(box => box.height < 34 || box.width < 52).length", rules)
     found = measured(tmp_path, 672, f"{boxes}.length", rules)
     assert small == [0] * 8 and found[6] > 50
+
+
+def test_a_negative_figure_in_words_has_a_minus() -> None:
+    """As those of formulas and matrices have; a hyphen, and what a label holds, stay."""
+    said = words("a score of -∞, not (-5), of GPT-2 on 2026-12-01, 3-5, for ", Token("-7"), ": ", figure("-0.5"))
+    assert "a score of −∞, not (−5), of GPT-2 on 2026-12-01, 3-5, for <bdi>-7</bdi>: −0.5" in html.render(page(said))
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_no_figure_of_a_page_has_a_hyphen(lang: str) -> None:
+    for kind in (reports, sheets):
+        for _, each in kind.documents(lang):
+            text = re.sub(r"<bdi>.*?</bdi>|<style>.*?</style>|<[^>]*>", "|", html.render(each), flags=re.DOTALL)
+            assert re.findall(r".{9}(?<![\w-])-[\d∞].{9}", text) == []

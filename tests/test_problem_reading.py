@@ -14,7 +14,7 @@ import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from attncalc.errors import ProblemError, UsageError
+from attncalc.errors import ProblemError
 from attncalc.problem import Problem, Scale, load, nodes, parse, syntax
 from attncalc.problem.numbers import NotANumber, number, plain_row
 from attncalc.problem.readers import integer, whole
@@ -511,9 +511,9 @@ def test_load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("name", ["", "missing\n.yaml", "a\0b"])
 def test_load_what_is_not_there(tmp_path: Path, name: str) -> None:
-    with pytest.raises(UsageError) as caught:
+    with pytest.raises(ProblemError) as caught:
         load(f"{tmp_path}/{name}")
-    assert str(caught.value).isprintable() and "can't read" in str(caught.value)
+    assert str(caught.value).isprintable() and "can't be read" in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -13,18 +13,27 @@ import termios
 from collections import Counter
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
+import reports
+import sheets
 from labels import without_numbers
 from test_formats import HOSTILE, chain, formula, grid, named, page, spaced, vector, words
 
-from attncalc import mechanisms, problem
+from attncalc import mark, mechanisms, problem
 from attncalc.blocks import Document, Grid, Items, Math, Prose, Section, Table, Token, Work, compose, figure
 from attncalc.expr import sum_of_products
 from attncalc.formats import terminal, text
 from attncalc.formats.width import display_width, visible
 from attncalc.layout import lay_out
+from attncalc.layout.class_report import lay_out_class
+from attncalc.layout.report import lay_out_report
+from attncalc.marking import mark_answers
+from attncalc.marking.answers import read_answers
+from attncalc.marking.papers import Paper
+from attncalc.marking.template import template
 
 ROOT = Path(__file__).resolve().parent.parent
 PROBLEMS = sorted((ROOT / "problems").glob("*.yaml"))
@@ -41,9 +50,24 @@ def world(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @cache
-def document(path: Path) -> Document:
+def document(path: Path, lang: str = "en") -> Document:
     read = problem.load(path)
-    return lay_out(mechanisms.solve(read), read.show, "en", title=read.title, kind=read.kind)
+    return lay_out(mechanisms.solve(read), read.show, lang, title=read.title, kind=read.kind)
+
+
+def report(path: Path, lang: str, written: str) -> Document:
+    """That of answers that are all alike: blank, or figures that are wrong."""
+    read = problem.load(path)
+    solution = mechanisms.solve(read)
+    answers = re.sub(r"_(?=[],\n])", written, template(solution, lang=lang))
+    marking = mark_answers(read, solution, read_answers(answers.encode(), "a.yaml", solution, variant=""))
+    return lay_out_report(marking, read.show, lang, title=read.title, kind=read.kind)
+
+
+def wider(page: Document, columns: int) -> list[str]:
+    """The lines that the screen would break, and those with a mark alone."""
+    lines = terminal.render(page, columns=columns).splitlines()
+    return [line for line in lines if display_width(line) > columns or re.fullmatch(r" *[,.;:=≈，。；：] *", line)]
 
 
 def shown(*blocks: object, columns: int) -> str:
@@ -75,11 +99,42 @@ def test_a_page_has_the_figures_of_text_at_every_width(path: Path, columns: int)
     assert SGR.sub("", terminal.render(page, columns=columns, terminal=True)) == plain
 
 
+@pytest.mark.parametrize("lang", ["en", "zh"])
 @pytest.mark.parametrize("columns", [80, 40])
 @pytest.mark.parametrize("path", PROBLEMS, ids=lambda path: path.stem)
-def test_a_page_is_no_wider_than_the_screen(path: Path, columns: int) -> None:
-    lines = terminal.render(document(path), columns=columns).splitlines()
-    assert [line for line in lines if display_width(line) > columns] == []
+def test_a_page_is_no_wider_than_the_screen(path: Path, columns: int, lang: str) -> None:
+    assert wider(document(path, lang), columns) == []
+
+
+SMALL = [path for path in PROBLEMS if path.stat().st_size < 1000 and path.stem not in {"small-decoder", "generation"}]
+
+
+@pytest.mark.parametrize("written", ["_", "-7.25"])
+@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize("path", SMALL, ids=lambda path: path.stem)
+def test_a_report_is_no_wider_than_the_screen(path: Path, lang: str, written: str) -> None:
+    """Ids of steps and figures of any length: they are what a narrow screen is too narrow for first."""
+    assert wider(report(path, lang, written), 40) == []
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_the_page_of_a_class_is_no_wider_than_the_screen(lang: str) -> None:
+    """Whatever its students and the steps are called, and whatever is said of a paper that can't be read."""
+    read = problem.load(ROOT / "problems" / "decoder-layer.yaml")
+    marking = mark(read, {"layer1.feed_forward.output.product": [[1, 2], [3, 4]]})
+    names = ["mei", "Anna Katharina von und zu Hohenlohe-Langenburg"]
+    error = "sheets-of-the-winter-term/answers-of-mei.yaml:1:5: this [ is not closed before line 2; add it"
+    papers = [*(Paper(name, marking, read.show) for name in names), Paper("bo", None, error=error)]
+    page = lay_out_class(papers, lang, title=read.title, kind=read.kind)
+    assert wider(page, 40) == []
+    said = terminal.render(page, columns=40)
+    assert error.replace(" ", "") in re.sub(r"\s", "", said) and not re.search(" bo[:：]\n", said)
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize("kind", [reports, sheets], ids=lambda kind: kind.__name__)
+def test_no_page_that_says_all_its_sentences_is_wider_than_the_screen(kind: ModuleType, lang: str) -> None:
+    assert [line for _, page in kind.documents(lang) for line in wider(page, 40)] == []
 
 
 def test_where_there_is_room_a_page_is_that_of_text() -> None:
@@ -101,9 +156,22 @@ def test_sentences_are_folded_between_words() -> None:
     )
 
 
-def test_a_token_is_never_broken() -> None:
-    token = "a token of more than twenty columns"
-    assert shown(words("so ", Token(token), " it is"), columns=20) == f"so\n  {token}\n  it is\n"
+@pytest.mark.parametrize(
+    ("token", "expected"),
+    [
+        ("a token on one line", "so a token on one\n  line, it is\n"),
+        ("layer1.attention.row_sum", "so layer1.attention.\n  row_sum, it is\n"),
+        ("sheets of 1/3/answers-of-0.5.yaml", "so sheets of 1/3/\n  answers-of-0.5.\n  yaml, it is\n"),
+        ("anna-maria-von-hohenlohe", "so anna-maria-von-\n  hohenlohe, it is\n"),
+        ("two  spaces stay  two spaces", "so two  spaces\n  stay  two spaces,\n  it is\n"),
+        ("0.123456789012345678901", "so\n  0.123456789012345678901,\n  it is\n"),
+    ],
+)
+def test_a_token_is_broken_only_where_it_is_wider_than_a_line(token: str, expected: str) -> None:
+    """Then between its words, and in them after a full stop, a stroke or a hyphen; a figure never is."""
+    assert shown(words("so ", Token(token), ", it is"), columns=20) == expected
+    bold = terminal.render(page(words("so ", Token(token), ", it is")), columns=20, terminal=True)
+    assert SGR.sub("", bold) == "T\n=\n\n" + expected
 
 
 def test_a_formula_in_a_sentence_is_broken_only_where_it_is_wider_than_a_line() -> None:
@@ -195,6 +263,16 @@ def test_a_wide_table_is_in_blocks_of_columns() -> None:
     assert shown(wide, columns=20) == (
         "who  position 1\n---  ----------\nA    x\n\nwho  position 2\n---  ----------\nA    y\n"
     )
+
+
+def test_headers_of_rows_that_leave_no_room_for_figures_are_folded() -> None:
+    names = [words(f"n{i}") for i in (1, 2, 3)]
+    table = Table((words("who"), *names), ((words(Token("anna-maria-von-hohenlohe")), *[words("12")] * 3),))
+    assert shown(table, columns=20) == (
+        "who          n1  n2\n-----------  --  --\nanna-maria-  12  12\n  von-\n  hohenlohe\n\n"
+        "who          n3\n-----------  --\nanna-maria-  12\n  von-\n  hohenlohe\n"
+    )
+    assert shown(table, columns=40).splitlines()[-1] == "anna-maria-von-hohenlohe  12  12  12"
 
 
 def test_two_columns_of_sentences_are_folded_side_by_side() -> None:

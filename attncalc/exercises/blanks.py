@@ -14,6 +14,9 @@ from attncalc.rounding import Flags
 from attncalc.solution import Solution
 from attncalc.steps import Step
 
+# What the size of a model comes to: the figures of it that nothing more is worked from.
+_FINAL = frozenset({"total", "active", "bytes"})
+
 Asked = dict[str, Flags]  # by step id, n × m: which figures are asked for
 
 _blank = re.compile(r"([A-Za-z][\w.]*)(?:\[(\*|\d+)(?:,(\*|\d+))?\])?").fullmatch
@@ -39,11 +42,11 @@ class Hidden:
 
 
 def by_level(solution: Solution, level: int) -> Asked:
-    """Level 1 asks for the weights and the result; 2 for every step that is worked; 3 for every step but what one row
-    of the result is worked from, which is shown."""
+    """Level 1 asks for the weights and the result, of a size for all that it comes to; 2 for every step that is worked;
+    3 for every step but what one row of the result is worked from, which is shown."""
     steps = asked_steps(solution)
     if level == 1:
-        wanted = {solution.result.id, *(step.id for step in steps if step.rows_sum_to_one)}
+        wanted = {solution.result.id, *(step.id for step in steps if step.rows_sum_to_one or step.role in _FINAL)}
         return {step.id: np.ones(step.shape, dtype=bool) for step in steps if step.id in wanted}
     asked = {step.id: np.ones(step.shape, dtype=bool) for step in steps}
     if level == 3:

@@ -19,20 +19,32 @@ _EASTERN = "\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60"
 _UNITS = re.compile(f" +|[{_EASTERN}]|[^ {_EASTERN}]+")  # letters that a line may end after each make a unit
 _IS_EASTERN = re.compile(f"[{_EASTERN}]")
 _OPENING, _CLOSING = "（「『《〈【“‘([", "）」』》〉】”’)],.;:!?，。、；：！？…·"
+# Where a word that is wider than a line is broken: after a full stop (layer1.attention.A), a stroke or a hyphen.
+_JOINTS = re.compile(r"(?<=\w[./-])(?=[^\W\d])")
+_SPACE = re.compile(r"(?<=\S) (?=\S)")
 
 
 class Word(NamedTuple):
-    """What is not broken; `spaced` where it stands after a space."""
+    """What is not broken, but between its pieces where it is wider than a line; `spaced`: it stands after a space."""
 
-    text: str
+    pieces: tuple[str, ...]
     spaced: bool = True
+
+    @staticmethod
+    def of(text: str) -> Word:
+        return Word(tuple(_JOINTS.split(text)))
+
+    def joined(self, other: tuple[str, ...]) -> Word:
+        """The word with others right after it."""
+        first, *rest = other
+        return self._replace(pieces=(*self.pieces[:-1], self.pieces[-1] + first, *rest))
 
 
 def filled(words: Iterable[Word], width: int, hanging: int = INDENT) -> list[str]:
     """As many words on each line as there is room for; lines after the first stand `hanging` columns further in."""
     lines: list[str] = []
     current, used, width = "", 0, max(width, NARROWEST)
-    for text, spaced in words:
+    for text, spaced in _unbroken(words, width - hanging):
         wide = display_width(text)
         if current and used + spaced + wide > width:
             lines.append(current)
@@ -43,19 +55,30 @@ def filled(words: Iterable[Word], width: int, hanging: int = INDENT) -> list[str
     return [*lines, current] if current else lines
 
 
-def words(parts: Iterable[tuple[str, bool]]) -> list[Word]:
-    """The words of a sentence, from its texts and whether each is one that is not broken (a token, a formula)."""
+def _unbroken(words: Iterable[Word], width: int) -> Iterator[tuple[str, bool]]:
+    """The words, and the pieces of those that are wider than a line, each with whether it stands after a space."""
+    for pieces, spaced in words:
+        text = "".join(pieces)
+        if display_width(text) <= width:
+            yield text, spaced
+        else:
+            yield from ((piece, spaced and k == 0) for k, piece in enumerate(pieces))
+
+
+def words(parts: Iterable[str | tuple[str, ...]]) -> list[Word]:
+    """The words of a sentence, from its texts; the pieces of a token or a formula are one word."""
     found: list[Word] = []
     spaced = False
-    for text, whole in parts:
-        for unit in [text] if whole else _UNITS.findall(text):
-            if not whole and unit.isspace():
+    for part in parts:
+        for unit in [part] if isinstance(part, tuple) else _UNITS.findall(part):
+            if isinstance(unit, str) and unit.isspace():
                 spaced = True
                 continue
-            if found and not spaced and not _may_break(found[-1].text, unit):
-                found[-1] = Word(found[-1].text + unit, found[-1].spaced)
+            pieces = unit if isinstance(unit, tuple) else Word.of(unit).pieces
+            if found and not spaced and not _may_break(found[-1].pieces[-1], pieces[0]):
+                found[-1] = found[-1].joined(pieces)
             else:
-                found.append(Word(unit, spaced))
+                found.append(Word(pieces, spaced))
             spaced = False
     return found
 
@@ -78,10 +101,10 @@ def folded(math: Math, width: int, column: int) -> Box:
         return stacked([top, *(box.indented(INDENT) for box in below)])
     head, *rest = _relations(math)
     if rest and 0 < column <= width // 2:
-        head, *rest = f"{head} {rest[0]}", *rest[1:]
-    else:
-        column = INDENT if rest and head[0] not in RELATIONS else 0
-    return _box(_in_lines(head, rest, column, width))
+        beside = _box(_in_lines(f"{head} {rest[0]}", rest[1:], column, width))
+        if beside.width <= width:
+            return beside
+    return _box(_in_lines(head, rest, INDENT if rest and head[0] not in RELATIONS else 0, width))
 
 
 def _relations(math: Math) -> list[str]:
@@ -124,9 +147,9 @@ def _terms(text: str, width: int) -> Iterator[Word]:
     """A part of a formula where it may be broken: after a plus, a minus or a comma, within brackets only if need be."""
     for term in _split(text, outside=True):
         if display_width(term) <= width:
-            yield Word(term)
+            yield Word.of(term)
         else:
-            yield from map(Word, _split(term, outside=False))
+            yield from map(Word.of, _split(term, outside=False))
 
 
 def _split(text: str, outside: bool) -> Iterator[str]:
@@ -148,5 +171,10 @@ def long_words(math: Math, width: int) -> list[Word]:
     """A formula in a sentence: one word, or, where it is wider than a line, several."""
     text = line(math, TEXT)
     if display_width(text) <= width:
-        return [Word(text)]
+        return [Word.of(text)]
     return [word for part in _relations(math) for word in _terms(part, width)]
+
+
+def long_token(text: str, width: int) -> list[Word]:
+    """A token likewise."""
+    return [Word.of(word) for word in (_SPACE.split(text) if display_width(text) > width else [text])]

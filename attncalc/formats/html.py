@@ -42,6 +42,7 @@ from attncalc.formats.width import visible
 DEEPEST_HEADING = 4
 SPACE = 2  # em, for a line to write on
 JOINER = "\u2060"  # a formula is no letter: without one, a line may end between it and a bracket or a comma
+_NEGATIVE = re.compile(r"(?<![\w-])-(?=[\d∞])")  # of a figure in words: no hyphen of GPT-2 or 2026-12-01
 _LOOSE = re.compile("(?<=[(\\[（「“])(?=<math>)|(?<=</math>)(?=[)\\].,;:）」”。，、；：])")
 
 
@@ -120,7 +121,7 @@ class Page:
                 return f"<bdi>{escape(visible(text))}</bdi>"
             case Blank():
                 return self.blank(part)
-        return escape(visible(" ".join(part.split("\n"))))
+        return escape(_NEGATIVE.sub(mathml.MINUS, visible(" ".join(part.split("\n")))))
 
     def _block(self, block: Block) -> Iterator[str]:
         match block:

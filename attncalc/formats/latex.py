@@ -53,8 +53,8 @@ _SPECIAL = {
 }  # fmt: skip
 _IN_WORDS = {"≈": r"$\approx$", "∞": r"$\infty$", "√": r"$\surd$", "≤": r"$\le$", "≥": r"$\ge$", "→": r"$\to$",
              "↑": r"$\uparrow$", "≠": r"$\ne$", "∈": r"$\in$", "×": r"$\times$", "·": r"$\cdot$",
-             "-∞": r"$-\infty$"}  # fmt: skip
-_WORDS = re.compile(r"-∞|[\\{}$&#%_^~<>`\"|≈∞√≤≥→↑≠∈×·]")
+             "-∞": r"$-\infty$", "-": "$-$"}  # fmt: skip
+_WORDS = re.compile(r"-∞|(?<![\w-])-(?=\d)|[\\{}$&#%_^~<>`\"|≈∞√≤≥→↑≠∈×·]")
 _CHINESE = re.compile("[\u2e80-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]")
 # Neither of the Latin letters, marks and punctuation that every font has, nor what ctex sets, nor a joiner.
 _UNSURE = re.compile(

@@ -12,13 +12,13 @@ from itertools import zip_longest
 from attncalc.blocks import Document, Grid, Inline, Math, Prose, Section, Table, Token, Work
 from attncalc.formats import styles
 from attncalc.formats.boxes import Box, grid_box, joined
-from attncalc.formats.folding import NARROWEST, filled, folded, long_words, words
+from attncalc.formats.folding import NARROWEST, filled, folded, long_token, long_words, words
 from attncalc.formats.headings import heading
 from attncalc.formats.in_pieces import whole
 from attncalc.formats.styles import styled
 from attncalc.formats.text import BETWEEN, Page, aligned, column_of
 from attncalc.formats.text_math import INDENT, Formulas
-from attncalc.formats.width import display_width, padded
+from attncalc.formats.width import display_width, padded, visible
 
 LEAST = 20  # columns
 MARK = 2  # columns of a comma that stands after a formula, in any language
@@ -85,7 +85,7 @@ class _Page(Page):
 
     def table(self, table: Table, width: int) -> list[str]:
         """Where it is too wide: two columns are folded below their heads, more are in blocks of columns, each beside
-        the headers of the rows."""
+        the headers of the rows, which are folded where they take more than two thirds of a line, or all the room."""
         head = [styled(self.sentence(cell), "token") for cell in table.head]
         rows = [head, *([self.sentence(cell) for cell in row] for row in table.rows)]
         widths = [max(map(display_width, column)) for column in zip(*rows, strict=True)]
@@ -94,6 +94,10 @@ class _Page(Page):
             shares = _shared(widths, room)
             if all(display_width(each) <= share for each, share in zip(head, shares, strict=True)):
                 return self._folded_table(table, shares)
+        share = min(2 * width // 3, width - len(BETWEEN) - max(widths[1:], default=0))
+        if sum(widths) > room and widths[0] > share:
+            rows = [head, *self._with_folded_headers(table, rows[1:], share)]
+            widths[0] = max(display_width(row[0]) for row in rows)
         lines: list[str] = []
         for start, end in _blocks(widths, width):
             lines += [*([""] if lines else []), *aligned([[row[0], *row[start:end]] for row in rows])]
@@ -107,17 +111,26 @@ class _Page(Page):
             lines += map(list, zip_longest(*cells, fillvalue=""))
         return aligned(lines)
 
+    def _with_folded_headers(self, table: Table, rows: Sequence[list[str]], width: int) -> Iterator[list[str]]:
+        for (header, *_), (_, *rest) in zip(table.rows, rows, strict=True):
+            first, *more = self._folded(header, width, INDENT)
+            yield from ([first, *rest], *([line, *[""] * len(rest)] for line in more))
+
     def _folded(self, prose: Prose, width: int, hanging: int) -> list[str]:
         return filled(words(self._texts(prose, width)), width, hanging) or [""]
 
-    def _texts(self, prose: Prose, width: int) -> Iterator[tuple[str, bool]]:
-        """The texts of a sentence, and whether each is one that is not broken."""
+    def _texts(self, prose: Prose, width: int) -> Iterator[str | tuple[str, ...]]:
+        """The texts of a sentence; of a token or a formula, the pieces of it."""
+        room = width - INDENT - MARK
         for part in prose.parts:
-            if isinstance(part, Math):
-                for i, word in enumerate(long_words(part, width - INDENT - MARK)):
-                    yield from [(" ", False), (word.text, True)] if i else [(word.text, True)]
+            if isinstance(part, Math | Token):
+                name = "token" if isinstance(part, Token) else ""
+                found = long_words(part, room) if isinstance(part, Math) else long_token(visible(part.text), room)
+                for i, word in enumerate(found):
+                    yield " " if i else ""
+                    yield tuple(styled(piece, name) for piece in word.pieces)
             else:
-                yield self.part(part), isinstance(part, Token)
+                yield self.part(part)
 
 
 def _blocks(widths: list[int], room: int) -> Iterator[tuple[int, int]]:

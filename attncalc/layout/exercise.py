@@ -49,6 +49,7 @@ from attncalc.steps import Axis, Given, Step
 from attncalc.wording import Wording
 
 ROOM = 6  # lines to write in, where the size of a matrix is not to be told
+LINE = 12  # letters of a line for one number, however many digits it has
 UNKNOWN = "?"  # in a working, a figure that is asked for
 
 
@@ -197,7 +198,16 @@ class _Question:
         if self.exercise.shapes:
             sizes = [Prose((compose("sized", Math(step.symbol), self.page.shape(step)),)) for step in self.steps]
             yield Section(self.say("sheet.shapes"), "shapes", (Items(tuple(sizes)),))
-        yield Section(self.say("sheet.answers"), "answers", (Beside(tuple(map(self.page.matrix, self.steps))),))
+        yield Section(self.say("sheet.answers"), "answers", (Beside(tuple(map(self.answer, self.steps))),))
+
+    def answer(self, step: Step) -> Formula:
+        if not self.is_single(step):
+            return self.page.matrix(step)
+        return Formula((compose("chain", Math(step.symbol), self.page.sign(step), self.page.cell(step, 0, 0)),))
+
+    def is_single(self, step: Step) -> bool:
+        """Whether a step is one number that no label says more of: it has a line to itself, not a grid."""
+        return step.shape == (1, 1) and not self.labels(step.rows) and not self.labels(step.columns)
 
     def shape(self, step: Step) -> Prose:
         rows, columns = (Blank(4, Expected(str(size), "0")) for size in step.shape)
@@ -214,7 +224,7 @@ class _Question:
         return bool((self.hidden.rest[step.id] & ~self.hidden.asked[step.id]).any())
 
     def ask(self, step: Step, *, law: bool) -> Iterator[Block]:
-        """A grid to fill in, or room; above it the law of the step, and below it the rows that are worked."""
+        """A grid or a line to fill in, or room; above it the law of the step, and below it the rows that are worked."""
         says = step.formula not in (None, step.symbol)  # D² is said by its name
         if law and says and step.formula is not None:
             yield Formula((compose("chain", Math(step.symbol), "=", Math(step.formula)),))
@@ -223,6 +233,9 @@ class _Question:
             yield sentence
         if self.exercise.shapes:
             yield Space(ROOM)
+            return
+        if self.is_single(step):
+            yield self.line(step)
             return
         yield self.grid(step)
         n, m = step.shape
@@ -236,6 +249,12 @@ class _Question:
 
     def working(self, step: Step, i: int) -> Math:
         return compose("chain", self.page.row_working(step, i), self.page.sign(step, i), self.page.row(step, i))
+
+    def line(self, step: Step) -> Prose:
+        """C = ____"""
+        text = self.page.figures(step).texts[0, 0]
+        parts = self.cell(step, 0, 0, LINE, text).parts
+        return self.say("sheet.figure", symbol=Math(step.symbol), figure=Prose(parts))
 
     def grid(self, step: Step) -> Table:
         """A table with the labels of rows and columns, a blank for each figure that is asked."""

@@ -145,7 +145,7 @@ def _step(report: Report, id: str, marked: Marked) -> Section:
 def _table(report: Report, marked: Marked) -> Table:
     step = marked.step
     n, m = step.shape
-    head = (symbol_of(report, step.id), *(_header(report, step.columns, j) for j in range(m)))
+    head = (Prose((Math(step.symbol),)), *(_header(report, step.columns, j) for j in range(m)))
     rows = [
         (_header(report, step.rows, i), *(_cell(marked.written[i, j], marked.verdicts[i, j]) for j in range(m)))
         for i in range(n)

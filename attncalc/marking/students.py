@@ -10,12 +10,13 @@ from io import StringIO
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
-from attncalc.errors import UsageError
+from attncalc.errors import ProblemError, UsageError
 from attncalc.problem.source import either, one_line
 
 YAML = (".yaml", ".yml")
 _ENDINGS = (*YAML, ".csv", ".txt")
 INDEX = "index.csv"
+ANYONE = "answers"  # who fills in a sheet that is for all, of however many problems
 DELIMITERS = ",;\t"  # of CSV, as spreadsheets of different countries write it
 
 
@@ -54,10 +55,11 @@ class Answered(NamedTuple):
 
     @property
     def file(self) -> Path:
-        """Raises UsageError where there are two, and for what `inside` refuses."""
+        """Raises ProblemError where there are two, and for what `_inside` refuses."""
         if len(self.files) > 1:
-            both = " and ".join(one_line(str(path)) for path in self.files[:2])
-            raise UsageError(f"two files for {one_line(self.student)}: {both}", "keep one, or rename it")
+            first, second, *_ = self.files
+            what = f"a second file for {one_line(self.student)}, after {one_line(str(first))}"
+            raise _refused(second, what, "keep one, or rename it")
         return _inside(self.folder, self.files[0]) if self.folder else self.files[0]
 
 
@@ -69,16 +71,16 @@ class PaperFiles(NamedTuple):
     answers: Path
 
     def checked(self) -> PaperFiles:
-        """The same. Raises UsageError where one is not there, and for what `inside` refuses."""
+        """The same. Raises ProblemError where one is not there, and for what `_inside` refuses."""
         for path, other in ((self.problem, self.answers), (self.answers, self.problem)):
             if _is_there(path):
                 _inside(path.parent, path)
             elif _is_there(other):
                 hint = f"put it there, or {one_line(other.name)} elsewhere"
-                raise UsageError(f"{one_line(str(other))} has no {one_line(path.name)} beside it", hint)
+                raise _refused(path, f"not there, beside {one_line(other.name)}", hint)
             else:
-                what = f"{one_line(str(path))} is not there, and {INDEX} lists it"
-                raise UsageError(what, "put it there, or take its line out of the list")
+                hint = "put it there, or take its line out of the list"
+                raise _refused(path, f"not there, and {INDEX} lists it", hint)
         return self
 
 
@@ -93,13 +95,17 @@ def class_of(paths: Iterable[str | Path]) -> list[Answered]:
 
 
 def _inside(folder: Path, path: Path) -> Path:
-    """A file that was handed in, in its folder. Raises UsageError for a link that leads elsewhere, such as to a key,
+    """A file that was handed in, in its folder. Raises ProblemError for a link that leads elsewhere, such as to a key,
     and for what is no file: a named pipe might never end."""
     if not path.is_file():
-        raise UsageError(f"{one_line(str(path))} is not a file", "put a file in its place, or take it away")
+        raise _refused(path, "is not a file", "put a file in its place, or take it away")
     if not path.resolve().is_relative_to(folder.resolve()):
-        raise UsageError(f"{one_line(str(path))} is a link out of its folder", "put the file itself there")
+        raise _refused(path, "is a link out of its folder", "put the file itself there")
     return path
+
+
+def _refused(path: Path, what: str, hint: str) -> ProblemError:
+    return ProblemError(one_line(str(path)), 0, 0, "", what, hint)
 
 
 def _is_there(path: Path) -> bool:
@@ -111,7 +117,6 @@ def _files(name: str | Path) -> list[tuple[Path | None, Path]]:
     if not str(name):
         raise UsageError("the name of a file of answers is empty", "give files or folders of answers")
     path = Path(name)
-    shown = one_line(str(path))
     try:
         if not path.is_dir():
             if str(path) != "-":
@@ -120,9 +125,9 @@ def _files(name: str | Path) -> list[tuple[Path | None, Path]]:
         found = sorted(inner for inner in path.iterdir() if _holds_answers(inner))
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         reason = getattr(error, "strerror", None) or str(error)
-        raise UsageError(f"can't read {shown}: {reason}", "give files or folders of answers") from None
+        raise _refused(path, f"can't be read: {reason}", "give files or folders of answers") from None
     if not found:
-        raise UsageError(f"no answers in {shown}", f"they are files that end with {either(_ENDINGS)}")
+        raise UsageError(f"no answers in {one_line(str(path))}", f"they are files that end with {either(_ENDINGS)}")
     return [(path, inner) for inner in found]
 
 
@@ -161,7 +166,7 @@ def papers_of(folder: Path) -> list[PaperFiles]:
     problem-ID.yaml, or problem.yaml, with answers-ID.yaml beside it."""
     rows = dict.fromkeys((row.id, row.problem, row.answers) for row in listed(folder))
     if rows:
-        return [PaperFiles(id or student_of(answers), folder / problem, folder / answers)
+        return [PaperFiles(id or ANYONE, folder / problem, folder / answers)
                 for id, problem, answers in rows]  # fmt: skip
     problems, answers = (
         {path.stem.removeprefix(name): path for path in sorted(folder.glob(f"{name}*"))

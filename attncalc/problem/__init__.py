@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from attncalc.errors import UsageError
+from attncalc.errors import ProblemError, UsageError
 from attncalc.problem import drawing
 from attncalc.problem.attention import Attention, Scale
 from attncalc.problem.decoding import decode
@@ -108,7 +108,7 @@ def load(path: str | os.PathLike[str]) -> Problem:
 
 
 def read(name: str) -> bytes:
-    """The bytes of a file; "-" is standard input. Raises UsageError where it can't be read, or has no end in sight."""
+    """The bytes of a file; "-" is standard input. Raises an error where it can't be read, or has no end in sight."""
     if not name:
         raise UsageError("the name of a file is empty", "give the path of a file, or -")
     try:
@@ -121,9 +121,10 @@ def read(name: str) -> bytes:
                 data = file.read(LARGEST + 1)
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         reason = getattr(error, "strerror", None) or str(error)
-        raise UsageError(f"can't read {one_line(name)}: {reason}", "give the path of a file, or -") from None
+        hint = "give the path of a file, or -"
+        raise ProblemError(one_line(name), 0, 0, "", f"can't be read: {reason}", hint) from None
     if len(data) > LARGEST:
-        raise UsageError(f"{one_line(name)} is larger than {LARGEST} bytes", "give a part of it")
+        raise ProblemError(one_line(name), 0, 0, "", f"is larger than {LARGEST} bytes", "give a part of it")
     return data
 
 
