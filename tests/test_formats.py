@@ -243,7 +243,7 @@ def test_a_tilde_stands_on_a_letter_alone() -> None:
 def test_a_matrix_within_a_line() -> None:
     product = chain(named("K"), "=", dot(W_K, W_K), "≈", vector("1", "-2"))
     assert line(product, TEXT) == "K = [1, 1; 0, 1] · [1, 1; 0, 1] ≈ [1, -2]"
-    matrix = r"\left[\begin{array}{rr} 1 & 1 \\ 0 & 1 \end{array}\right]"
+    matrix = r"\begin{bmatrix} 1 & 1 \\ 0 & 1 \end{bmatrix}"
     assert line(product, LATEX) == rf"K = {matrix} \cdot {matrix} \approx [1, -2]"
 
 
@@ -621,7 +621,7 @@ def test_labels_in_latex(label: str, latex: str) -> None:
 
 def test_matrices_in_latex() -> None:
     bare = Grid(np.array([["1", "-∞"], ["0", "__"]], dtype=object))
-    assert latex_math.grid(bare) == r"\left[\begin{array}{rr} 1 & -\infty \\ 0 & \_\_ \end{array}\right]"
+    assert latex_math.grid(bare) == r"\begin{bmatrix} 1 & -\infty \\ 0 & \_\_ \end{bmatrix}"
     rows = Grid(bare.cells, ("A", "B"))
     assert latex_math.grid(rows) == latex_math.grid(bare) + r"\begin{matrix} \text{A} \\ \text{B} \end{matrix}"
     both = Grid(bare.cells, ("A", "B"), ("x", "y"))
@@ -685,7 +685,7 @@ def test_a_line_is_long_by_what_it_takes_as_text() -> None:
 
 def test_formulas_side_by_side_in_latex() -> None:
     narrow = chain(named("A"), "=", W_K)
-    matrix = r"\left[\begin{array}{rr} 1 & 1 \\ 0 & 1 \end{array}\right]"
+    matrix = r"\begin{bmatrix} 1 & 1 \\ 0 & 1 \end{bmatrix}"
     two = formula(chain(named("x"), "=", named("y")), chain("≈", figure("1")))
     assert list(latex_display.displays(Beside((formula(narrow), two)))) == [
         rf"A = {matrix} \qquad " "\\begin{aligned}\nx &= y \\\\\n&\\approx 1\n\\end{aligned}"
@@ -720,7 +720,7 @@ def test_markdown_blocks() -> None:
 ```math
 \begin{aligned}
 K &= H \cdot W_K \\
-&= \left[\begin{array}{rr} 1 & 1 \\ 0 & 1 \end{array}\right]
+&= \begin{bmatrix} 1 & 1 \\ 0 & 1 \end{bmatrix}
 \end{aligned}
 ```
 
@@ -767,7 +767,7 @@ def test_a_matrix_in_a_list_is_displayed_within_it() -> None:
         "- a: $`x`$\n"
         "- b:\n\n"
         "  ```math\n"
-        "  A = \\left[\\begin{array}{rr} 1 & 1 \\\\ 0 & 1 \\end{array}\\right]\n"
+        "  A = \\begin{bmatrix} 1 & 1 \\\\ 0 & 1 \\end{bmatrix}\n"
         "  ```\n"
     )  # fmt: skip
 

@@ -17,7 +17,7 @@ from test_formats import HOSTILE, chain, formula, grid, named, page, spaced, wor
 from attncalc import formats, mechanisms, problem
 from attncalc.blocks import Beside, Document, Grid, Items, Math, Section, Table, Token, Work, compose, figure
 from attncalc.expr import number, sqrt, sum_of_products, sum_of_slots
-from attncalc.formats import latex, latex_lines, latex_math
+from attncalc.formats import latex, latex_lines
 from attncalc.formats.parts import MOST_ROWS, parts, shade, table_parts
 from attncalc.layout import lay_out
 
@@ -272,11 +272,3 @@ def test_a_wide_table_is_several_with_the_same_first_column() -> None:
 def test_a_negative_figure_in_words_has_a_minus() -> None:
     said = words("a score of -∞, not (-5), of GPT-2 on 2026-12-01, for ", Token("-7"))
     assert r"a score of $-\infty$, not ($-$5), of GPT-2 on 2026-12-01, for {-}7" in latex.render(page(said))
-
-
-@pytest.mark.parametrize("columns", [1, 2, 11])
-@pytest.mark.parametrize("labelled", [True, False])
-def test_the_figures_of_every_matrix_are_set_to_the_right(columns: int, labelled: bool) -> None:
-    cells = np.array([["1"] * columns, ["-12.5"] * columns], dtype=object)
-    written = latex_math.grid(Grid(cells, ("a", "b"), tuple("c" * columns) if labelled else None))
-    assert rf"{{{'l|' if labelled else ''}{'r' * columns}}}" in written and "matrix} 1" not in written

@@ -12,6 +12,8 @@ from attncalc.formats.forms import Form, Notation, infix
 from attncalc.formats.notation import line
 from attncalc.formats.width import visible
 
+WIDEST_MATRIX = 10  # columns of a bmatrix, where LaTeX's MaxMatrixCols is left as it is
+
 _SIGNS = {
     "≈": r"\approx", "∈": r"\in", "→": r"\to", "≤": r"\le", "≥": r"\ge", "≠": r"\ne",
     "×": r"\times", "·": r"\cdot", "…": r"\dots", "∞": r"\infty", "-∞": r"-\infty", " ": r"\ ",
@@ -101,8 +103,10 @@ def _cells(matrix: Grid) -> list[list[str]]:
 
 
 def _matrix(matrix: Grid) -> str:
-    """An array, whose figures are set to the right: the columns of a bmatrix are centred, and are ten at most."""
-    return rf"\left[\begin{{array}}{{{'r' * matrix.cells.shape[1]}}} {_rows(_cells(matrix))} \end{{array}}\right]"
+    count = matrix.cells.shape[1]
+    if count <= WIDEST_MATRIX:
+        return rf"\begin{{bmatrix}} {_rows(_cells(matrix))} \end{{bmatrix}}"
+    return rf"\left[\begin{{array}}{{{'r' * count}}} {_rows(_cells(matrix))} \end{{array}}\right]"
 
 
 def _label_column(labels: Sequence[str]) -> str:
