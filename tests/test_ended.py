@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 import subprocess
@@ -78,6 +79,46 @@ def test_wherever_a_signal_finds_it_nothing_is_half_written(name: str, number: i
             break
     whole = held(place)
     assert line > 20 and whole != before and codes == {128 + number, LINE}
+    for each in tmp_path.iterdir():
+        assert held(each) in (before, whole), each.name
+
+
+def interrupted_at(places: set[int], work: Callable[[], object]) -> int:
+    """How a child ends that gets Ctrl-C before these of the things that it asks of the system, undoing among them."""
+    child = os.fork()
+    if not child:
+        left = itertools.count()
+
+        def hook(event: str, _: Any) -> None:
+            if event.startswith(("os.", "open", "shutil.")) and event != "os.kill" and next(left) in places:
+                os.kill(os.getpid(), signal.SIGINT)
+
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        sys.addaudithook(hook)
+        try:
+            work()
+        except KeyboardInterrupt:
+            os._exit(130)
+        finally:
+            os._exit(LINE if next(left) <= min(places) else 0)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+@pytest.mark.parametrize("again", [0, 1, 2, 3, 5])
+@pytest.mark.parametrize("name", WORK)
+def test_a_second_ctrl_c_finds_nothing_half_undone(name: str, again: int, tmp_path: Path) -> None:
+    start, work = WORK[name]
+    codes = []
+    for at in range(200):
+        place = tmp_path / str(at)
+        place.mkdir()
+        start(place)
+        before = held(place)
+        codes.append(interrupted_at({at, at + again}, lambda place=place: work(place)))
+        if codes[-1] == LINE:
+            break
+    whole = held(place)
+    assert 3 < at < 199 and whole != before and set(codes) == {130, LINE}
     for each in tmp_path.iterdir():
         assert held(each) in (before, whole), each.name
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from attncalc.cli.waiting import hidden, undone_if_ended, waiting
+from attncalc.cli.waiting import hidden, undone_at_the_end, waiting
 from attncalc.errors import UsageError
 from attncalc.formats.spreadsheet import to_csv
 from attncalc.marking.students import INDEX, Listed, listed
@@ -121,13 +121,10 @@ def _move(folder: Path, beside: Path, names: Sequence[str], gone: Sequence[str])
             if each.exists():
                 each.rmdir()
 
-    with undone_if_ended(settle):
-        try:
-            aside.mkdir(0o700)
-            folder.mkdir(parents=True, exist_ok=True)
-            for moved, source, target in moves:
-                for name in moved:
-                    (source / name).replace(target / name)
-            all_moved = True
-        finally:
-            settle()
+    with undone_at_the_end(settle):
+        aside.mkdir(0o700)
+        folder.mkdir(parents=True, exist_ok=True)
+        for moved, source, target in moves:
+            for name in moved:
+                (source / name).replace(target / name)
+        all_moved = True

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 
-ENDINGS = ("SIGTERM", "SIGHUP")  # without a handler they end a program where it stands
+ENDINGS = ("SIGINT", "SIGTERM", "SIGHUP")  # the last two end a program where it stands, without a handler
 
 
 def hidden(folder: Path) -> Path:
@@ -22,26 +22,31 @@ def hidden(folder: Path) -> Path:
 def waiting(folder: Path) -> Iterator[Path]:
     """A hidden name in a folder, for what is to be moved from there; what still has it at the end is removed."""
     path = hidden(folder)
-    with undone_if_ended(lambda: _remove(path)):
-        try:
-            yield path
-        finally:
-            _remove(path)
+    with undone_at_the_end(lambda: _remove(path)):
+        yield path
 
 
 @contextmanager
-def undone_if_ended(undo: Callable[[], object]) -> Iterator[None]:
-    """Whoever ends the program by a signal meanwhile has `undo` done first, and what is around this one undone after
-    it; the exit code is then the shell's for that signal. A signal that is ignored stays so (nohup).
+def undone_at_the_end(undo: Callable[[], object]) -> Iterator[None]:
+    """Has `undo` done at the end, once. Whoever ends the program by a signal has it done first, and what is around this
+    one undone after it; then Ctrl-C is raised, and another signal ends the program with the shell's code for it. A
+    signal that is ignored stays so (nohup).
 
     The handler does it itself, wherever it finds the program, even in undoing the same: `undo` must bear to be begun
-    again.
+    again, and a second Ctrl-C finds nothing half undone.
     """
     before: dict[int, Callable[[int, FrameType | None], object]] = {}
+    is_undone = False
+
+    def undo_once() -> None:
+        nonlocal is_undone
+        if not is_undone:
+            undo()
+            is_undone = True
 
     def end(number: int, frame: FrameType | None) -> None:
         try:
-            undo()
+            undo_once()
         finally:
             before[number](number, frame)
 
@@ -54,8 +59,11 @@ def undone_if_ended(undo: Callable[[], object]) -> Iterator[None]:
     try:
         yield
     finally:
-        for number, now in before.items():
-            signal.signal(number, signal.SIG_DFL if now is _exit else now)
+        try:
+            undo_once()
+        finally:
+            for number, now in before.items():
+                signal.signal(number, signal.SIG_DFL if now is _exit else now)
 
 
 def _exit(number: int, _: FrameType | None) -> None:
