@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Literal
@@ -17,6 +18,8 @@ def place(option: str, what: str) -> Callable[[str], Path]:
 
         if not text:
             raise UsageError(f"{option} is an empty path", f"name {what}")
+        if what == "a file" and os.path.split(text)[1] in ("", "."):  # which Path leaves out
+            raise UsageError(f"{option} {text} is the name of a folder", "add that of a file in it")
         return Path(text)
 
     return read
