@@ -359,10 +359,14 @@ def test_two_escapes_of_json_are_one_character(written: str, read: str | None) -
 
 
 @pytest.mark.parametrize("pair", [r"\ud83d\ude00", r"\uD83D\uDE00\ud83d\ude00 \ud83d\ude00"])
-@pytest.mark.parametrize("rest", ["] x", ", [1]]", ", ]: 2", ", 1]\n\tx: 1"])
+@pytest.mark.parametrize(
+    "rest",
+    ['"] x', '", [1]]', '", ]: 2', '", 1]\n\tx: 1', r'\q"]', r' \ud83d"]', r'x\ude00" ]', '\x01"]', '\\\n \x01"]'],
+)
 def test_what_stands_after_such_a_character_has_its_own_place(pair: str, rest: str) -> None:
-    """As where as many letters stand in its place, in a list, as a key, and on the last of several lines."""
-    for quoted in (f'["{pair}"', f'{{"{pair}" : 1}}, ["{pair}", "{pair}"', f'["{pair}\n {pair} \\\n  {pair}a"'):
+    """As where as many letters stand in its place, in a list, as a key, and on the last of several lines; be it within
+    the same quotes."""
+    for quoted in (f'["{pair}', f'{{"{pair}" : 1}}, ["{pair}", "{pair}', f'["{pair}\n {pair} \\\n  {pair}a'):
         text = f"{BASE}tokens: [{quoted}{rest}\n"
         found, expected = refused(text), refused(text.replace(pair, "x" * len(pair)))
         assert (found.line, found.column, found.what) == (expected.line, expected.column, expected.what)

@@ -85,8 +85,9 @@ def line_of(placed: Placed) -> int:
     return int(placed.start_mark.line) + 1
 
 
-def compose(source: Source) -> Node | None:
-    """The one document of a text, or None where there is only blank space and comments.
+def compose(source: Source, typed: str = "") -> Node | None:
+    """The one document of a text, or None where there is only blank space and comments. `typed` is the text as it is in
+    the file, where pairs of escapes are joined in that of the source.
 
     Raises ProblemError for text that is not YAML, and for what attncalc doesn't read of YAML.
     """
@@ -98,8 +99,8 @@ def compose(source: Source) -> Node | None:
 
         joined = pairs_joined(source.text)
         if joined != source.text:
-            return compose(source._replace(text=joined))
-        raise syntax_error(source, error, composer.last) from None
+            return compose(source._replace(text=joined), source.text)
+        raise syntax_error(source, error, composer.last, typed or source.text) from None
 
 
 class _Composer:

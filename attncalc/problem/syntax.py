@@ -40,8 +40,14 @@ _PROBLEMS = (
 )  # fmt: skip
 
 
-def syntax_error(source: Source, error: yaml.YAMLError, last: yaml.Event | None) -> ProblemError:
-    """The ProblemError of a YAMLError; `last` is the last event before it that opened or closed something."""
+def syntax_error(source: Source, error: yaml.YAMLError, last: yaml.Event | None, typed: str) -> ProblemError:
+    """The ProblemError of a YAMLError; `last` is the last event before it that opened or closed something; `typed` the
+    text as it is in the file, before pairs were joined."""
+    found = _found(source, error, last)
+    return source.error_at(found.line, _column_typed(typed, found.line, found.column), "", found.what, found.hint)
+
+
+def _found(source: Source, error: yaml.YAMLError, last: yaml.Event | None) -> ProblemError:
     control = _control.search(source.text)
     if control is not None:  # PyYAML gives an offset only, and not that of the text
         line, column = place(source.text, control.start())
@@ -71,6 +77,20 @@ def _with_joined(quoted: re.Match[str]) -> str:
     joined = _escape_or_pair.sub(_joined, quoted[0])
     before, after = (_line_end.split(each)[-1] for each in (quoted[0], joined))
     return joined + " " * (len(before) - len(after))
+
+
+def _column_typed(typed: str, line: int, column: int) -> int:
+    """The column of a place in a text whose pairs are joined, as it was typed: within the same quotes, each pair before
+    it is longer by two."""
+    start = [0, *(end.end() for end in _line_end.finditer(typed))][:line][-1]  # PyYAML may count one line more
+    for quoted in _quoted.finditer(typed):
+        place = start + column - 1
+        for escape in _escape_or_pair.finditer(quoted[0]):
+            if escape[1] and start <= quoted.start() + escape.start() < place:
+                place += 2
+        if place < quoted.end():
+            return place - start + 1
+    return column
 
 
 def _joined(escape: re.Match[str]) -> str:
