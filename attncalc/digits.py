@@ -164,7 +164,7 @@ def as_right(value: float, places: int, text: str) -> tuple[str, ...]:
     if not np.isfinite(value):
         return ()
     with localcontext(prec=400):
-        exact, unit, shown = Decimal(repr(value)), Decimal(1).scaleb(-places), Decimal(text)
+        exact, unit, shown = Decimal(repr(value)), Decimal(1).scaleb(-places), Decimal(text.replace("∞", "inf"))
         down = exact.quantize(unit, ROUND_FLOOR)
         near = [each for each in (down, down + unit) if abs(each - exact) <= unit / 2 + unit * Decimal(repr(TIE))]
         return tuple(_plain(each) for each in near if each != shown)

@@ -132,10 +132,19 @@ def _rational_power(values: Sequence[Fraction]) -> Fraction | None:
 
 def _nth_root(x: Fraction, n: int) -> Fraction | None:
     """The n-th root of x, where it is a fraction; None where it is none, or nobody would look for it."""
-    if x < 0 or n > 64:
-        return None
-    root = Fraction(round(x.numerator ** (1 / n)), round(x.denominator ** (1 / n)))
+    if x <= 0 or n > 64:
+        return None if x else x
+    root = Fraction(_whole_root(x.numerator, n), _whole_root(x.denominator, n))
     return root if root**n == x else None
+
+
+def _whole_root(x: int, n: int) -> int:
+    """The largest whole number of which the n-th power is at most x, which is 1 or more, by Newton's steps from above:
+    float64 has no room for the digits of 1e-308 as a fraction."""
+    root = 1 << -(-x.bit_length() // n)
+    while (lower := ((n - 1) * root + x // root ** (n - 1)) // n) < root:
+        root = lower
+    return root
 
 
 def _exact_at_zero(values: Sequence[Value], exact: Sequence[Value]) -> Value:

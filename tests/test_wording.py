@@ -89,6 +89,9 @@ RARE = {
     "generate: {from: [a], steps: 1}\n",
     "what sees all": f"{SMALL}layers: [{{attention: {{W_Q: identity, W_K: identity, W_V: identity, mask: none}}}}]\n"
     "generate: {from: [a], choose: {sample: [0.99, 0.5]}, cache: no}\n",
+    "words that rounding ends": "kind: decoder\nvocabulary: [a, b]\nembedding: [[1, 0], [0, 1]]\n"
+    "layers: [{feed_forward: {W_1: identity, W_2: identity}}]\noutput: {W: [[0.1, 0.2], [0.1, 0.2]]}\n"
+    "generate: {from: [a], steps: 2, stop: a}\nshow: {rounding: carried, decimals: 0}\n",
     "a norm of squares": "kind: rms-norm\nx: [[1]]\n",
     "equally likely": "kind: output\nlogits: [[1, 1], [2, 1]]\ntop_k: 1\n",
     "two of three": "kind: output\nprobabilities: [[0.4, 0.4, 0.1]]\ntop_k: 2\ntop_p: 0.4\nrenormalise: no\n",
@@ -267,7 +270,7 @@ def test_no_english_is_left_on_a_chinese_page(read: Problem) -> None:
 # Names, ids of steps, and options of the command line.
 KEPT = {
     "softmax", "tanh", "MQA", "GQA", "RMS", "Pre", "Post", "Norm", "GELU", "SwiGLU", "GEGLU", "NTK", "pos", "logit",
-    "logits", "top", "ln", "detail", "full", "matrices", "step",
+    "logits", "top", "ln", "detail", "full", "matrices", "step", "single", "probabilities",
     "cross", "attention", "decimal", "comma", "float", "KV", "KiB", "MiB", "GiB", "KB", "MB", "GB",
 }  # fmt: skip
 # The words of formulas: functions, and symbols that are words.

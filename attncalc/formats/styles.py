@@ -59,7 +59,7 @@ def _shade(text: str) -> str:
         weight = float(text)
     except ValueError:  # a blank
         return ""
-    return f"shade {min(SHADES, 1 + int(weight * SHADES))}" if weight > 0 else "nothing"
+    return f"shade {min(SHADES, 1 + int(min(weight, 1) * SHADES))}" if weight > 0 else "nothing"
 
 
 def painted(pages: Iterable[list[str]], terminal: bool) -> Iterator[str]:

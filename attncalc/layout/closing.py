@@ -112,6 +112,8 @@ def _name(page: Page, step: Step, *, is_only: bool) -> Prose:
 
 
 def _difference(page: Page, step: Step, exact: Step, called: Prose) -> Prose:
+    if exact.shape != step.shape:  # other words were chosen, and another number of them
+        return page.say("rounding.of_another_shape", symbol=called, there=page.shape(exact), here=page.shape(step))
     places = step.places + 2
     here = page.figures(step).values
     there = rounding.rounded(exact.values, places, page.rule.ties)

@@ -10,7 +10,8 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-LONGEST = 200  # characters
+from attncalc.problem.numbers import LONGEST  # of what a page prints, nothing is longer
+
 DEEPEST = 20  # brackets, roots and powers inside one another
 
 _FULL_WIDTH = {0xFF01 + offset: 0x21 + offset for offset in range(0x5E)}  # ！ to ～, digits and signs among them

@@ -17,6 +17,8 @@ from attncalc.intervals import largest_places
 from attncalc.rounding import Bounds, Flags, Floats, rounded_or_not
 from attncalc.steps.base import Figures, Numbers, Step, Work
 
+# What leaves the range of float64 on the way is refused by what comes of it, or is of no account there.
+_silently = np.errstate(all="ignore")
 _BY_HAND = 2**20  # figures that are summed up; more are followed by nobody, and NumPy and BLAS may sum as they like
 
 
@@ -31,19 +33,19 @@ class _Computed(Step):
         """What stands in each slot of the law, cell by cell: arrays that broadcast to n × m."""
         raise NotImplementedError
 
+    @_silently
     def recomputed(self, operands: Sequence[Floats], work: Work = expr.evaluate) -> Floats:
-        with np.errstate(all="ignore"):
-            return np.asarray(work(self._law(), self._slots(operands)))
+        return np.asarray(work(self._law(), self._slots(operands)))
 
+    @_silently
     def exact_from(self, operands: Sequence[Floats], exact: Sequence[Flags]) -> Flags:
         if self._gives_decimals and all(flags.all() for flags in exact):
             return np.ones(self.shape, dtype=bool)
-        with np.errstate(all="ignore"):
-            return np.asarray(expr.exactness(self._law(), self._slots(operands), self._slots(exact)))
+        return np.asarray(expr.exactness(self._law(), self._slots(operands), self._slots(exact)))
 
+    @_silently
     def bounds(self, operands: Sequence[Bounds], places: int) -> Bounds:
-        with np.errstate(all="ignore"):
-            found = expr.bounds(self._law(), self._bounds_of_slots(operands), places)
+        found = expr.bounds(self._law(), self._bounds_of_slots(operands), places)
         return Bounds(*(np.broadcast_to(np.asarray(each, dtype=np.float64), self.shape) for each in found))
 
     def _bounds_of_slots(self, operands: Sequence[Bounds]) -> list[Bounds]:
@@ -166,11 +168,11 @@ class Reduce(_Computed):
     def _is_large_sum(self) -> bool:
         return self.fold == "sum" and self.over == "row" and prod(self.operands[0].shape) > _BY_HAND
 
+    @_silently
     def recomputed(self, operands: Sequence[Floats], work: Work = expr.evaluate) -> Floats:
         (figures,) = operands
         if self._is_large_sum and figures.ndim == 2 and work is expr.evaluate:
-            with np.errstate(all="ignore"):
-                return np.asarray(np.ascontiguousarray(figures).sum(axis=1, keepdims=True))
+            return np.asarray(np.ascontiguousarray(figures).sum(axis=1, keepdims=True))
         if self.over != "start":
             return super().recomputed(operands, work)
         first, *others = self._slots(operands)
@@ -179,6 +181,7 @@ class Reduce(_Computed):
             folded.append(np.asarray(work(FOLDS[self.fold].law(2), [folded[-1], each])))
         return np.concatenate(folded, axis=1)
 
+    @_silently
     def exact_from(self, operands: Sequence[Floats], exact: Sequence[Flags]) -> Flags:
         if self.over != "start":
             return super().exact_from(operands, exact)
@@ -192,6 +195,7 @@ class Reduce(_Computed):
     def reached(self, operands: Sequence[Flags]) -> Flags:
         return np.logical_or.accumulate(operands[0], axis=1) if self.over == "start" else super().reached(operands)
 
+    @_silently
     def bounds(self, operands: Sequence[Bounds], places: int) -> Bounds:
         if self.over != "start":
             return super().bounds(operands, places)
@@ -209,6 +213,7 @@ class Reduce(_Computed):
         is_there = np.arange(len(may))[:, None, None] == values
         return np.asarray(np.isnan(values) | (is_there & may).any(axis=0))
 
+    @_silently
     def running_bounds(self, operands: Sequence[Bounds], own: Bounds, places: int) -> Bounds:
         """The same of a fold of the starts of rows, where each figure is worked from `own`, the one before it."""
         first, *others = self._bounds_of_slots(operands)
@@ -254,12 +259,13 @@ class Contract(_Computed):
         a, b = self.operands
         return prod(a.shape) * b.shape[1] > _BY_HAND
 
+    @_silently
     def recomputed(self, operands: Sequence[Floats], work: Work = expr.evaluate) -> Floats:
         if self._is_large and operands[0].ndim == operands[1].ndim == 2:
-            with np.errstate(all="ignore"):
-                return operands[0] @ operands[1]
+            return operands[0] @ operands[1]
         return super().recomputed(operands, work)
 
+    @_silently
     def exact_from(self, operands: Sequence[Floats], exact: Sequence[Flags]) -> Flags:
         (a, b), (a_exact, b_exact) = operands, exact
         if a_exact.all() and b_exact.all():
@@ -298,6 +304,7 @@ class Pair(_Computed):
     def decimals_from(self, operands: Sequence[int | None]) -> int | None:
         return expr.decimals(self._law(), list(operands) * self.operands[0].shape[1])
 
+    @_silently
     def exact_from(self, operands: Sequence[Floats], exact: Sequence[Flags]) -> Flags:
         flags = np.ones((len(operands[0]), len(operands[1])), dtype=bool)
         for k in range(operands[0].shape[1]):  # term by term: there may be as many as n × m × k

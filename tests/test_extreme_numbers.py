@@ -1,0 +1,135 @@
+"""Figures at the ends of float64 and everywhere between: every problem is worked or refused on one line, in every
+format, without a warning; and what a page prints is right when it is handed in."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+from fuzz import SHEETS, whole
+
+from attncalc import digits, mechanisms, problem
+from attncalc.cli import main
+from attncalc.expr import number, power, rational
+from attncalc.formats import FORMATS
+from attncalc.marking.template import asked_steps
+
+PROBLEMS = sorted((Path(__file__).resolve().parent.parent / "problems").glob("*.yaml"))
+FIGURES = {
+    "mixed": ["1e308", "-1e308", "1e-308", "5e-324", "0", "-0.0", "1e16", "1e-16", "123456789.123456789", "0.1",
+              "1e154", "-1e154", "710", "-745", "-1e9", "0.30000000000000004", "1", "-1", "0.5"],
+    "large": ["1e16", "-1e16", "1e154", "123456789.123456789", "1", "0.7"],
+    "small": ["1e-16", "-1e-16", "1e-308", "5e-324", "0.0005", "0", "-0.0"],
+}  # fmt: skip
+PAGES = [each for each in FORMATS if each != "json"]  # which says -∞ as -inf
+_is_figure = re.compile(r"-?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?").fullmatch
+_NO_FIGURES = {"show", "published", "draw", "vocabulary", "tokens", "input", "targets", "window", "padding", "keep",
+               "hide", "query_mask", "generate"}  # fmt: skip
+_is_none = re.compile(r"(?<![\w<])(nan|inf|NaN|Infinity)(?!\w)").search
+
+
+def with_figures(node: Any, figures: list[str], random: Random) -> Any:
+    """The same with other figures in every list of figures."""
+    if isinstance(node, dict):
+        return {key: node[key] if key in _NO_FIGURES else with_figures(node[key], figures, random) for key in node}
+    if not isinstance(node, list):
+        return node
+    return [random.choice(figures) if isinstance(each, str) and _is_figure(each)
+            else with_figures(each, figures, random) for each in node]  # fmt: skip
+
+
+def called(*arguments: str, capfdbinary: pytest.CaptureFixture[bytes]) -> str | None:
+    """What a call prints; None where it is refused, on one line."""
+    code = main(list(arguments))
+    out, err = (stream.decode() for stream in capfdbinary.readouterr())
+    if code == 2:
+        assert not out and err.endswith("\n") and err[:-1].isprintable(), err
+        return None
+    assert (code, err) == (0, ""), (out, err)
+    return out
+
+
+@pytest.mark.parametrize("sort", FIGURES)
+@pytest.mark.parametrize("path", PROBLEMS, ids=lambda path: path.stem)
+def test_a_problem_of_any_figures_is_worked_or_refused(
+    path: Path, sort: str, tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    random = Random(f"{path.stem} {sort}")
+    tree = with_figures(yaml.load(path.read_text("utf-8"), yaml.BaseLoader), FIGURES[sort], random)
+    for key in ("published", "draw"):
+        tree.pop(key, None)
+    tree["show"] = {"rounding": random.choice(["exact", "carried"]), "decimals": str(random.randint(0, 12))}
+    file, answers = tmp_path / "p.yaml", tmp_path / "a.yaml"
+    file.write_text(json.dumps(tree), encoding="utf-8")
+    (tmp_path / "small-decoder.npz").write_bytes((path.parent / "small-decoder.npz").read_bytes())
+    made = called("solve", str(file), "-f", "json", capfdbinary=capfdbinary)
+    if made is None:
+        return
+    shown = {step["id"]: step["shown"] for step in json.loads(made)["steps"]}
+    for format in random.sample(PAGES, 2):
+        page = called("solve", str(file), "-f", format, capfdbinary=capfdbinary)
+        assert page is not None and not _is_none(re.sub(r"(?s)<style>.*?</style>", "", page))
+        whole(page, format)
+    asked = asked_steps(mechanisms.solve(problem.load(file)))
+    answers.write_text("".join(f"{step.id}: {json.dumps(shown[step.id])}\n" for step in asked), encoding="utf-8")
+    assert called("check", str(file), str(answers), capfdbinary=capfdbinary) is not None
+    format = random.choice(SHEETS)
+    more = [] if format == "moodle" else ["--key"]
+    sheet = called("exercise", str(file), "-f", format, *more, capfdbinary=capfdbinary)
+    assert sheet is not None or not any(step.operands for step in asked)
+
+
+# What once was no page.
+ONCE_BROKEN = {
+    "a base of which float64 has no root": "kind: positions\nlength: 3\nwidth: 4\nbase: 5e-324\n",
+    "a sum that overflows on the way":
+        "Q: [[1, 0], [0, 1e308]]\nK: [[1e308, 1], [1e308, 1e308]]\nscores: additive\nv_a: [1, 1e308]\n"
+        "show: {rounding: carried}\n",
+    "weights beyond any shade": "A: [[1e308, 1e308], [0.5, 0.5]]\nmask: causal\n",
+    "a choice that rounding turns":
+        "kind: experts\nx: [[1, 0.1]]\nrouter: [[1e-308, 1e-16, 0.9, 0.9], [1e-308, 1e-16, 1e-308, 1e-16]]\n"
+        "top_k: 2\nshow: {rounding: carried}\n",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", ONCE_BROKEN.values(), ids=ONCE_BROKEN)
+def test_what_was_once_no_page(text: str, tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    file = tmp_path / "p.yaml"
+    file.write_text(text, encoding="utf-8")
+    for format in FORMATS:
+        assert called("solve", str(file), "-f", format, capfdbinary=capfdbinary)
+    for format in SHEETS:
+        assert called("exercise", str(file), "-f", format, capfdbinary=capfdbinary)
+
+
+@pytest.mark.parametrize("decimals", [0, 1, 2])
+@pytest.mark.parametrize("path", [path for path in PROBLEMS if "generation" in path.stem], ids=lambda path: path.stem)
+def test_where_rounding_changes_what_is_generated_the_page_says_so(
+    path: Path, decimals: int, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    solution = mechanisms.solve(problem.load(path).with_show(rounding="carried", decimals=decimals))
+    assert solution.exact is not None
+    twins = [(step, solution.exact.steps.get(id, step)) for id, step in solution.steps.items()]
+    others = [step for step, exact in twins if exact.shape != step.shape]
+    page = called("solve", str(path), "--rounding", "carried", "--decimals", str(decimals), "-f", "text",
+                  capfdbinary=capfdbinary)  # fmt: skip
+    assert page and ("rounding changed what was chosen" in page) == (solution.result in others)
+
+
+def test_a_root_is_a_fraction_where_it_is_one_however_long() -> None:
+    for root in (7, 10**25 + 1, 3**200):
+        for n in (2, 3, 7):
+            found = rational(power(number(1.0, str(root**n)), number(1.0) / number(float(n))), ())
+            assert found == root
+            assert rational(power(number(1.0, str(root**n + 1)), number(1.0) / number(float(n))), ()) is None
+
+
+def test_of_what_is_hidden_another_figure_may_be_right() -> None:
+    assert digits.as_right(0.1234, 2, "-∞") == ("0.12",)
+    assert digits.as_right(-np.inf, 2, "0.12") == ()
