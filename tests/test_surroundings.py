@@ -223,7 +223,7 @@ def test_several_at_once_leave_one_whole_file(tmp_path: Path) -> None:
         ["exercise", ABC, "--concepts", "\n"], ["mask", "--causal", "--size", "-1"], ["mask", "--padding", ""],
         ["size", ABC], ["check", ABC, "--follow-through", "x"], ["solve", ABC, "--lang", ""], ["solve", ABC, "--step"],
         ["check", ABC, ABC, "--step", "\x00"], ["new", "\x1b"], ["exercise", ABC, "--column", "x"],
-        ["--show-completion", "csh"],
+        ["--show-completion", "csh"], ["solve", ABC, "-o", "no-such-folder/"], ["new", "abc", "-o", "no-such-folder/."],
     ],
     ids=repr,
 )  # fmt: skip

@@ -189,10 +189,10 @@ def _paged(page: IO[bytes]) -> bool:
     import signal
     import subprocess
 
-    command = shlex.split(os.environ.get("PAGER", "")) or ["less", "-R"]
     try:
+        command = shlex.split(os.environ.get("PAGER", "")) or ["less", "-R"]
         process = subprocess.Popen(command, stdin=subprocess.PIPE, env={"LESS": "-R", **os.environ})
-    except OSError:
+    except (OSError, ValueError):  # no such program, or a quote that is never closed
         return False
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the pager's while it runs
     try:
