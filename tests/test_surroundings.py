@@ -17,7 +17,9 @@ from attncalc.cli import main
 from attncalc.marking.template import template
 
 ROOT = Path(__file__).resolve().parent.parent
-ABC, SIZE, LOVE = (str(ROOT / "problems" / f"{name}.yaml") for name in ("abc", "size-gqa", "i-love-you"))
+ABC, SIZE, LOVE, SCALE = (
+    str(ROOT / "problems" / f"{name}.yaml") for name in ("abc", "size-gqa", "i-love-you", "draw-scale")
+)
 ATTNCALC = [sys.executable, "-m", "attncalc"]
 
 # Every command, and what it exits with.
@@ -125,6 +127,31 @@ def test_streams_that_are_full_or_closed(call: str, folder: Path, tmp_path: Path
     assert [line for line in lines if line != reader] == [
         "full 2 1 1", "closed 2 1 1", f"no stderr {sums}", f"no stdin {sums}", f"full stderr {sums}",
     ]  # fmt: skip
+
+
+NOWHERE = """
+"$@" >whole 2>err;      echo "$? $(($(wc -l <err) > 0))"
+"$@" >out 2>/dev/full;  echo "$? $(cmp out whole)"
+"$@" >out 2>&-;         echo "$? $(cmp out whole)"
+"""
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+@pytest.mark.parametrize(
+    ("call", "code"),
+    [
+        (["new", "small-decoder"], 0), (["exercise", SCALE, "--variants", "1", "--level", "1", "--explain"], 0),
+        (["solve", "no-such-file"], 2), (["check", ABC, "no-such-file"], 2), (["--no-such-option"], 2),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_what_is_said_beside_a_page_may_go_nowhere(call: list[str], code: int, tmp_path: Path) -> None:
+    """It changes neither the exit code nor what is on standard output."""
+    done = subprocess.run(
+        ["bash", "-c", NOWHERE, "bash", *ATTNCALC, *call], cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True, text=True, check=True, timeout=120,
+    )  # fmt: skip
+    assert (done.stdout, done.stderr) == (f"{code} 1\n{code} \n{code} \n", "")
 
 
 FILES = {

@@ -103,13 +103,19 @@ def _usage(error: Exception) -> str:
 
 def _refused(line: str, code: int) -> int:
     """Says why, on one line: what does not print as itself, and what the terminal's encoding lacks, is escaped."""
+    note("".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in line))
+    return code
+
+
+def note(text: str) -> None:
+    """Says something on standard error; where that takes nothing, the exit code and the page have to do."""
     from contextlib import suppress
 
-    line = "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in line)
-    encoding = getattr(sys.stderr, "encoding", None) or "ascii"
-    with suppress(OSError):  # where there is nowhere to say it, the exit code does
-        print(line.encode(encoding, "backslashreplace").decode(encoding), file=sys.stderr, flush=True)
-    return code
+    if sys.stderr is None:  # for print, that is standard output
+        return
+    encoding = sys.stderr.encoding or "ascii"
+    with suppress(OSError):
+        print(text.encode(encoding, "backslashreplace").decode(encoding), file=sys.stderr, flush=True)
 
 
 def forget_output() -> None:

@@ -83,7 +83,7 @@ def exercise(
     output: Output = None,
 ) -> None:  # fmt: skip
     """Make exercise sheets of problems, with blanks to fill in, and their keys: one for all, or drawn for each."""
-    from attncalc.cli import sheets
+    from attncalc.cli import note, sheets
     from attncalc.cli.folder import fill
     from attncalc.cli.output import write
     from attncalc.cli.progress import Progress
@@ -124,10 +124,10 @@ def exercise(
                 write(sheets.page(next(iter(made)), form, key=key), output, ready=tell.end)
     except UsageError:
         if explain and refused:  # too few draws will do
-            typer.echo(sheets.explained(refused), err=True)
+            note(sheets.explained(refused))
         raise
     if explain:
-        typer.echo(sheets.explained(refused), err=True)
+        note(sheets.explained(refused))
 
 
 def _ids(variants: int | None, students: str | None, column: str | None) -> list[str] | None:

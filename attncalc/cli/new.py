@@ -33,6 +33,7 @@ def new(
 
     attncalc new abc > mine.yaml
     """
+    from attncalc.cli import note
     from attncalc.cli.output import write
     from attncalc.errors import UsageError
     from attncalc.shipped import data_of, first_line, problems
@@ -60,7 +61,7 @@ def new(
         _copy(data, output.parent)
     write([shipped[name].read_text(encoding="utf-8")], output)
     if data and not to_file:
-        typer.echo(f"attncalc: {name} reads {data[0].name}; --output FILE brings that too", err=True)
+        note(f"attncalc: {name} reads {data[0].name}; --output FILE brings that too")
 
 
 def _copy(files: Iterable[Path], folder: Path) -> None:
