@@ -92,6 +92,8 @@ ONCE_BROKEN = {
         "Q: [[1, 0], [0, 1e308]]\nK: [[1e308, 1], [1e308, 1e308]]\nscores: additive\nv_a: [1, 1e308]\n"
         "show: {rounding: carried}\n",
     "weights beyond any shade": "A: [[1e308, 1e308], [0.5, 0.5]]\nmask: causal\n",
+    "the largest of long scores, of which some are hidden":
+        "S: [[1234567890123456, 1], [1, 2]]\nscale: none\nmask: causal\n",
     "a choice that rounding turns":
         "kind: experts\nx: [[1, 0.1]]\nrouter: [[1e-308, 1e-16, 0.9, 0.9], [1e-308, 1e-16, 1e-308, 1e-16]]\n"
         "top_k: 2\nshow: {rounding: carried}\n",
