@@ -135,3 +135,16 @@ def test_a_root_is_a_fraction_where_it_is_one_however_long() -> None:
 def test_of_what_is_hidden_another_figure_may_be_right() -> None:
     assert digits.as_right(0.1234, 2, "-∞") == ("0.12",)
     assert digits.as_right(-np.inf, 2, "0.12") == ()
+
+
+def test_a_slip_in_long_figures_that_were_looked_up_is_marked(
+    tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    file, answers = tmp_path / "p.yaml", tmp_path / "a.yaml"
+    file.write_text(
+        "vocabulary: [a, b]\nembedding: [[123456789012345.678, 0.5], [1, 1]]\ninput: [a, b]\n"
+        "W_Q: identity\nW_K: identity\nW_V: identity\n"
+    )
+    answers.write_text("H: [[123456789012344.678, 0.5], [1, 2]]\n")
+    assert main(["check", str(file), str(answers), "-f", "text"]) == 1
+    assert "✗ slip, 2" in capfdbinary.readouterr().out.decode()

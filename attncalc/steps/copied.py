@@ -83,6 +83,9 @@ class Arrange(Step):
     def may_be_off(self) -> bool:
         return False  # a copy is as good as what is copied
 
+    def worked(self) -> Floats:
+        return self.recomputed([operand.values for operand in self.operands])  # and is worked from no digits
+
     def recomputed(self, operands: Sequence[Floats], work: Work = expr.evaluate) -> Floats:
         many = np.broadcast_shapes(*(operand.shape[2:] for operand in operands))
         if self.choosers and many:  # each chooses for itself
