@@ -205,7 +205,7 @@ class Step:
         decimals = self.own_decimals
         if decimals is None:
             return values
-        if self._is_long and self._is_of_fractions(values.size):
+        if self._is_long and self._is_of_fractions(values.size) and np.isfinite(values).all():
             return self.recomputed([operand.fractions for operand in self.operands], expr.rationals).astype(np.float64)
         return snapped(values, decimals)
 
