@@ -11,10 +11,12 @@ import pytest
 
 from attncalc import parse, problem, solve
 from attncalc.errors import ProblemError, UsageError
-from attncalc.problem import files
+from attncalc.layout import lay_out
+from attncalc.problem import files, fitting
 from attncalc.problem.decoding import decode
 from attncalc.problem.nodes import compose
 from attncalc.problem.source import Source
+from attncalc.show import Show
 
 SOFTMAX = "kind: softmax\nx: "
 
@@ -178,5 +180,37 @@ top_k: 100
 @pytest.mark.parametrize("text", [LAYERS, EXPERTS], ids=["layers", "experts"])
 def test_many_small_steps_of_a_small_file_are_refused(text: str, detail: str) -> None:
     """Each is of few figures; all of them took a gigabyte."""
-    with pytest.raises(ProblemError, match=r": more than 40000 steps are more than there is room for; give fewer"):
+    with pytest.raises(ProblemError, match=r": more than 10000 steps are more than there is room for; give fewer"):
         solve(parse(text.encode()).with_show(detail=detail))
+
+
+def test_generation_that_has_no_room_is_refused_when_one_step_of_it_is_known() -> None:
+    """Where nothing may stop it before all its steps are taken."""
+    text = LAYERS.replace("repeat: 200", "repeat: 2").replace("steps: 100", "steps: 1000")
+    for stop, most in ((False, 200), (True, 10_001)):
+        said: list[str] = []
+        problem = parse((text.replace("steps: 1000", "steps: 1000, stop: b") if stop else text).encode())
+        with pytest.raises(ProblemError, match=": more than 10000 steps are more than there is room for"):
+            solve(problem, said.append)
+        assert len(said) <= most
+
+
+def test_labels_that_would_fill_books_are_refused(tmp_path: Path) -> None:
+    """However few figures they stand beside."""
+    labels, rows = [f"{k}{'x' * 20_000}" for k in range(40)], [[k] for k in range(40)]
+    file = tmp_path / "p.yaml"
+    file.write_text(f"tokens: {labels}\nQ: &x {rows}\nK: *x\nV: *x\n")
+    solution = solve(problem.load(str(file)))
+    with pytest.raises(UsageError, match=r"labels of \d+ letters, .* are more than there is room for; give shorter"):
+        lay_out(solution, Show(), "en", kind="attention")
+    assert lay_out(solution, Show(), "en", kind="attention", only=[solution.steps["O"]])
+
+
+def test_what_many_heads_say_of_sizes_is_learnt_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As nothing new follows from the second head, or from what is fitted to the first."""
+    told: list[str] = []
+    followed = fitting.cut_in_three
+    monkeypatch.setattr(fitting, "cut_in_three", lambda sizes, **rest: told.append("") or followed(sizes, **rest))
+    heads = ", ".join(["{W_Q: identity, W_K: identity, W_V: [[1], [2]]}"] * 500)
+    assert parse(f"H: [[1, 2]]\nheads: [{heads}]\n".encode())
+    assert len(told) < 50

@@ -34,6 +34,7 @@ class Page:
         self.rule = show.rule
         self._figures = Printed(solution, self.rule) if figures is None else figures
         self._labels: dict[Axis, tuple[str, ...]] = {}
+        self._letters: dict[Axis | None, int] = {}
         self._names: dict[tuple[Axis | None, int, str], Prose] = {}
         self._repeated: dict[Axis, Counter[str]] = {}
 
@@ -140,6 +141,12 @@ class Page:
         if found is None:
             found = self._labels[axis] = tuple(label if label.strip() else f'"{label}"' for label in axis.labels)
         return found
+
+    def letters(self, axis: Axis | None) -> int:
+        """How many letters the labels of an axis have."""
+        if axis not in self._letters:
+            self._letters[axis] = sum(map(len, self.labels(axis) or ()))
+        return self._letters[axis]
 
     def who(self, axis: Axis | None, k: int, key: str = "token") -> Prose:
         """A token as a sentence (or the `header` of a table) names it: with its number where another is called the
