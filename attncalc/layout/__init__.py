@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 from math import prod
 
+from attncalc import digits
 from attncalc.blocks import Block, Document, Prose, Section
 from attncalc.errors import UsageError
 from attncalc.layout import generation
@@ -25,8 +26,10 @@ from attncalc.wording import Wording
 
 __all__ = ["lay_out", "section_title"]
 
+MOST_ON_PAGE = 1_500_000  # figures of usual length: as HTML, 60 MB
+MARGIN = 12  # of a matrix: the rows and columns that take as much as its labels, its brackets and what is said of it
 MOST_IN_WORKINGS = 300_000  # figures: as HTML, 50 MB
-MOST_IN_LABELS = 200_000_000  # letters, where each column of a matrix and each row has a block of its own
+MOST_IN_LABELS = 50_000_000  # letters, where each column of a matrix and each row has a block of its own
 
 
 def lay_out(
@@ -55,8 +58,13 @@ def lay_out(
     return Document(heading, lang, tuple(_numbered(blocks)), colon=say.text("colon"))
 
 
-def _refuse_what_fills_books(page: Page, steps: Iterable[Step]) -> None:
-    """Raises UsageError where labels have too many letters, or the workings of all cells too many figures."""
+def _refuse_what_fills_books(page: Page, steps: Collection[Step]) -> None:
+    """Raises UsageError where matrices have too many figures, labels too many letters, or the workings of all cells too
+    many figures."""
+    margins = (prod(side + MARGIN for side in step.shape) * digits.usual(step.values, step.places) for step in steps)
+    if (room := sum(margins)) > MOST_ON_PAGE:
+        what = f"a page as long as one of {room} figures is more than there is room for"
+        raise UsageError(what, "give fewer rows or columns, or ask for some steps, --step A, or for --format json")
     sides = ((step.shape, page.letters(step.rows), page.letters(step.columns)) for step in steps)
     letters = sum(m * of_rows + n * of_columns for (n, m), of_rows, of_columns in sides)
     if letters > MOST_IN_LABELS:

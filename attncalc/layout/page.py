@@ -161,8 +161,9 @@ class Page:
         if labels is None or axis is None:
             return self.say(f"row.{axis.name if axis else 'row'}.plain", n=self.count(k))
         # A token that is called "itself" is told from the word by its number.
-        counts = self._repeated.setdefault(axis, Counter([*labels, self.say.text("this_row")]))
-        if counts[labels[k]] == 1:
+        if axis not in self._repeated:
+            self._repeated[axis] = Counter([*labels, self.say.text("this_row")])
+        if self._repeated[axis][labels[k]] == 1:
             return self.say(f"{key}.plain", token=Token(labels[k]))
         return self.say(f"{key}.repeated", token=Token(labels[k]), n=self.count(k))
 

@@ -107,6 +107,7 @@ class Sizes:
     defaults: tuple[tuple[str, str], ...] = ()
     derive: Callable[[Sizes], None] = lambda sizes: None
     units: dict[str, Origin] = field(default_factory=dict)
+    derived: int = -1  # how many units were known when more was derived from them
 
     def __getitem__(self, dimension: str) -> int:
         size = self.get(dimension)
@@ -171,14 +172,13 @@ class Sizes:
             self.put(fact.dimension, fact.size, None, fact=fact.shown)
 
     def _learn(self, operands: Sequence[Operand]) -> None:
-        derived = -1
         for operand in operands:
             for axis, dimension in enumerate(operand.axes):
                 if (size := operand.shape[axis]) is not None:
                     self.put(dimension, size, operand, axis)
-            if derived != len(self.units):  # a list of heads may have thousands of operands that say nothing new
+            if self.derived != len(self.units):  # a list of heads may have thousands of operands that say nothing new
                 self.derive(self)
-                derived = len(self.units)
+                self.derived = len(self.units)
 
     def _fit(self) -> bool:
         """Make a matrix of each form whose size is known by now; whether there was one."""
