@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import codecs
 import json
+from collections import Counter
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from attncalc import parse, problem, solve
+from attncalc.cli.output import pieces
 from attncalc.errors import ProblemError, UsageError
-from attncalc.layout import lay_out
+from attncalc.layout import lay_out, page
 from attncalc.problem import files, fitting
 from attncalc.problem.decoding import decode
 from attncalc.problem.nodes import compose
 from attncalc.problem.source import Source
 from attncalc.show import Show
+from attncalc.steps import Arrange
 
 SOFTMAX = "kind: softmax\nx: "
 
@@ -214,3 +218,45 @@ def test_what_many_heads_say_of_sizes_is_learnt_once(monkeypatch: pytest.MonkeyP
     heads = ", ".join(["{W_Q: identity, W_K: identity, W_V: [[1], [2]]}"] * 500)
     assert parse(f"H: [[1, 2]]\nheads: [{heads}]\n".encode())
     assert len(told) < 50
+
+
+HEADS = ", ".join(["{W_Q: [[1]], W_K: [[1]], W_V: [[1]]}"] * 700)
+LONG_FIGURES = [[10.0**k for k in range(300)]] * 200
+UNREAD = {
+    "tall": f"{SOFTMAX}{[[1]] * 50_000}\n",
+    "wide": f"{SOFTMAX}{[[1] * 50_000]}\n",
+    "many": f"H: [[1]]\nheads: [{HEADS}]\n",
+    "long": f"kind: residual\nx: {LONG_FIGURES}\nf: {LONG_FIGURES}\n",
+}
+
+
+@pytest.mark.parametrize("name", UNREAD)
+@pytest.mark.parametrize("format", ["html", "terminal", "json"])
+def test_a_page_that_nobody_reads_is_refused_by_its_sizes(name: str, format: str) -> None:
+    """Of matrices with many rows or columns, of many that are small, of long figures; not its result alone."""
+    read = parse(UNREAD[name].encode()).with_show(detail="matrices")
+    solution = solve(read)
+    shown = partial(pieces, read, solution, format=format, lang="en")
+    if format == "json" and name != "long":
+        assert next(shown())
+    else:
+        with pytest.raises(UsageError, match=r"a page as long as one of \d+ figures|json has room for 1500000 figures"):
+            next(shown())
+    assert next(shown(only=[solution.result]))
+
+
+def test_names_of_many_columns_are_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    counted: list[int] = []
+    monkeypatch.setattr(page, "Counter", lambda labels: counted.append(len(labels)) or Counter(labels))
+    words = [f"w{k}" for k in range(500)]
+    read = parse(f"{SOFTMAX}{[[k % 5 for k in range(500)]]}\nvocabulary: {words}\nshow: {{detail: full}}\n".encode())
+    assert lay_out(solve(read), read.show, "en", kind="softmax") and counted == [501]
+
+
+def test_heads_hold_no_cells_of_others() -> None:
+    """As those of each would be all of a wide matrix."""
+    rows = [list(range(64))] * 4
+    solution = solve(parse(f"Q: {rows}\nK: {rows}\nV: {rows}\nheads: 64\n".encode()))
+    for step in solution.steps.values():
+        if isinstance(step, Arrange):
+            assert step.numbers.base is None and step.numbers.size == step.values.size
