@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from attncalc import parse, problem, solve
+from attncalc.cli import main
 from attncalc.cli.output import pieces
 from attncalc.errors import ProblemError, UsageError
 from attncalc.layout import lay_out, page
@@ -260,3 +261,12 @@ def test_heads_hold_no_cells_of_others() -> None:
     for step in solution.steps.values():
         if isinstance(step, Arrange):
             assert step.numbers.base is None and step.numbers.size == step.values.size
+
+
+@pytest.mark.parametrize("level", [1, 2, 3])
+def test_a_sheet_that_nobody_fills_in_is_refused(level: int, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "p.yaml"
+    file.write_text(f"Q: &x {[[k] for k in range(320)]}\nK: *x\nV: *x\n")
+    assert main(["exercise", str(file), "--level", str(level)]) == 2
+    assert "figures to fill in are more than there is room for; ask for some of them: " in capfd.readouterr().err
+    assert main(["exercise", str(file), "--blank", "A[1,*]"]) == 0
