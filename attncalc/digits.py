@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from attncalc.rounding import TIE, Flags, Floats, Rule, Texts, apportioned, fits, is_whole, rounded, units_of_one
 
 MINUS_INFINITY = "-∞"
-USUAL = 20  # digits of a figure, at most
 EXACTLY = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)  # for sums and products, with all their digits
 _LONGEST = 1e16  # the first figure that Python writes with an exponent
 _NO_FIGURES = {"inf": "∞", "-inf": MINUS_INFINITY, "nan": "?"}  # what written figures give may be none: ∞/∞
@@ -80,12 +79,6 @@ def shown(figures: Figures, rule: Rule) -> Texts:
         exact = figures.exact
         texts[exact] = [_bare(text) for text in texts[exact]]
     return texts if written is None else np.where(_is_text(written), written, texts)
-
-
-def usual(values: Floats, places: int) -> int:
-    """How many figures of usual length are as long as the longest of these, so shown."""
-    largest = np.max(np.abs(values), where=np.isfinite(values), initial=1.0)
-    return 1 + (int(np.log10(largest)) + places) // USUAL
 
 
 def _is_text(written: Texts) -> Flags:

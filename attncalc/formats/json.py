@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from attncalc.blocks import Math
-from attncalc.digits import shown, usual
+from attncalc.digits import shown
 from attncalc.errors import UsageError
 from attncalc.expr import Expr
 from attncalc.formats.in_pieces import between, whole
@@ -24,7 +24,7 @@ def pieces(solution: Solution, rule: Rule, *, only: Sequence[Step] = ()) -> Iter
     """One object; a line for each step. `only` leaves out the other steps."""
     groups = dict(_groups(solution.root, ""))
     chosen = [step for step in solution.steps.values() if not only or step in only]
-    figures = sum(step.values.size * usual(step.values, step.places) for step in chosen)
+    figures = sum(step.values.size for step in chosen)
     if figures > MOST_FIGURES:
         raise UsageError(f"json has room for {MOST_FIGURES} figures, not {figures}", "name steps: --step result")
     head = {"format": "attncalc/1", "conventions": _conventions(solution, rule)}

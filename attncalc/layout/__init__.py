@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 from math import prod
 
-from attncalc import digits
 from attncalc.blocks import Block, Document, Prose, Section
 from attncalc.errors import UsageError
 from attncalc.layout import generation
@@ -26,7 +25,7 @@ from attncalc.wording import Wording
 
 __all__ = ["lay_out", "section_title"]
 
-MOST_ON_PAGE = 1_500_000  # figures of usual length: as HTML, 60 MB
+MOST_ON_PAGE = 1_500_000  # figures: as HTML, 60 MB
 MARGIN = 16  # of a matrix: the rows and columns that take as much as its labels, its brackets and what is said of it
 MOST_IN_WORKINGS = 300_000  # figures: as HTML, 50 MB
 MOST_IN_LABELS = 50_000_000  # letters, where each column of a matrix and each row has a block of its own
@@ -61,8 +60,7 @@ def lay_out(
 def _refuse_what_fills_books(page: Page, steps: Collection[Step]) -> None:
     """Raises UsageError where matrices have too many figures, labels too many letters, or the workings of all cells too
     many figures."""
-    margins = (prod(side + MARGIN for side in step.shape) * digits.usual(step.values, step.places) for step in steps)
-    if (room := sum(margins)) > MOST_ON_PAGE:
+    if (room := sum(prod(side + MARGIN for side in step.shape) for step in steps)) > MOST_ON_PAGE:
         what = f"a page as long as one of {room} figures is more than there is room for"
         raise UsageError(what, "give fewer rows or columns, or ask for some steps, --step A, or for --format json")
     sides = ((step.shape, page.letters(step.rows), page.letters(step.columns)) for step in steps)
@@ -70,7 +68,7 @@ def _refuse_what_fills_books(page: Page, steps: Collection[Step]) -> None:
     if letters > MOST_IN_LABELS:
         what = f"labels of {letters} letters, beside all rows and above all columns, are more than there is room for"
         raise UsageError(what, "give shorter tokens, or ask for some steps, --step A")
-    held = sum(prod(step.shape) * step.terms for step in steps if step.operands)
+    held = sum(prod(step.shape) * step.in_working for step in steps if step.operands)
     if page.detail == "full" and held > MOST_IN_WORKINGS:
         what = f"every working, with {held} figures, is more than there is room for"
         raise UsageError(what, "ask for the matrices, --detail matrices, or for some steps, --step A")

@@ -303,7 +303,7 @@ class Step:
         raise NotImplementedError
 
     @property
-    def terms(self) -> int:
+    def in_working(self) -> int:
         """How many figures the working of a cell has."""
         return 1
 

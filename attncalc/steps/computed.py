@@ -90,7 +90,7 @@ class Map(_Computed):
         return expr.decimals(self.law, operands)
 
     @property
-    def terms(self) -> int:
+    def in_working(self) -> int:
         return len(self.operands)
 
     def copies(self, i: int) -> bool:
@@ -162,7 +162,7 @@ class Reduce(_Computed):
         return self.operands[0].shape[0 if self.over == "column" else 1]
 
     @property
-    def terms(self) -> int:
+    def in_working(self) -> int:
         return 1 if self.over == "start" else self._length  # the starts of a long row are not written out
 
     def _slots(self, operands: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
@@ -254,7 +254,7 @@ class Contract(_Computed):
         return expr.sum_of_products(self.operands[0].shape[1])
 
     @property
-    def terms(self) -> int:
+    def in_working(self) -> int:
         return 2 * self.operands[0].shape[1]
 
     def _slots(self, operands: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
@@ -305,7 +305,7 @@ class Pair(_Computed):
         return expr.sum_of_terms(self.term, len(self.operands), self.operands[0].shape[1])
 
     @property
-    def terms(self) -> int:
+    def in_working(self) -> int:
         return len(self.operands) * self.operands[0].shape[1]
 
     def _slots(self, operands: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
