@@ -52,7 +52,7 @@ def test_how_large_a_file_of_figures_may_be(ending: str, most: int, tmp_path: Pa
 
 def test_how_large_a_problem_file_may_be(tmp_path: Path) -> None:
     assert len(problem.read(str(empty_file(tmp_path / "a.yaml", 50_000_000)))) == 50_000_000
-    with pytest.raises(UsageError, match="larger than 50000000 bytes"):
+    with pytest.raises(ProblemError, match="larger than 50000000 bytes"):
         problem.read(str(empty_file(tmp_path / "b.yaml", 50_000_001)))
 
 
