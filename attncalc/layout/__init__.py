@@ -27,7 +27,7 @@ __all__ = ["lay_out", "section_title"]
 
 MOST_ON_PAGE = 1_500_000  # figures: as HTML, 60 MB
 MARGIN = 16  # of a matrix: the rows and columns that take as much as its labels, its brackets and what is said of it
-MOST_IN_WORKINGS = 300_000  # figures: as HTML, 50 MB
+MOST_IN_WORKINGS = 265_000  # figures: as HTML, 42 MB
 MOST_IN_LABELS = 50_000_000  # letters, where each column of a matrix and each row has a block of its own
 
 
