@@ -15,8 +15,8 @@ from attncalc.rounding import Floats, Rule, apportioned, rounded
 from attncalc.solution import Convention, Group, Remark, Solution
 from attncalc.steps import Arrange, Axis, Contract, Given, Map, Matrix, Numbers, OneOfTwo, Pair, Reduce, Step
 
-MOST_FIGURES = 2_000_000  # of all steps: more are on no page that anyone follows, and take more than 200 MB
-MOST_STEPS = 40_000  # however small each is, these take as much
+MOST_FIGURES = 1_500_000  # of all steps: more are on no page that anyone follows, and take more than 200 MB
+MOST_STEPS = 10_000  # however small each is, these take seconds
 
 
 class Sheet:
@@ -100,6 +100,11 @@ class Sheet:
 
     def solution(self) -> Solution:
         return Solution(self._root, tuple(self._conventions))
+
+    def leave_room(self, group: Group, times: int) -> None:
+        """Refuses at once what takes the steps of a group so many times again, and has no room for them."""
+        if len(self._ids) + times * sum(1 for _ in group.steps()) > MOST_STEPS:
+            raise _too_many(f"{self._prefix}{group.key}{group.number or ''}")
 
     # The six kinds of step
 
@@ -195,8 +200,7 @@ class Sheet:
         if self._only_result:  # else a step would hold itself, and stay until Python looks for such circles
             step.again = lambda: _without_negative_zeros(work())
         if len(self._ids) == MOST_STEPS:
-            raise StepError(step.id, (), f"more than {MOST_STEPS} steps are more than there is room for",
-                            "give fewer layers, heads, experts, rows or steps of generation")  # fmt: skip
+            raise _too_many(step.id)
         assert step.id not in self._ids, f"two steps are called {step.id}"
         self._refuse_without_room(step.id.removeprefix(self._prefix), *values.shape)
         self._room -= values.size
@@ -206,6 +210,11 @@ class Sheet:
             step.decimals = step.places if step.decimals is None else min(step.decimals, step.places)
         self._open[-1].members.append(step)
         return step
+
+
+def _too_many(id: str) -> StepError:
+    what = f"more than {MOST_STEPS} steps are more than there is room for"
+    return StepError(id, (), what, "give fewer layers, heads, experts, rows or steps of generation")
 
 
 def _without_negative_zeros(values: Floats) -> Floats:

@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 import reports
 
-from attncalc import formats, load, mark
+from attncalc import formats, load, mark, parse, solve
 from attncalc.formats import report as for_scripts
+from attncalc.layout.page import Page
 from attncalc.layout.report import Report, lay_out_report
 from attncalc.marking.papers import Paper
 
@@ -315,3 +316,18 @@ def test_a_problem_without_answers_and_answers_without_a_problem_are_told(tmp_pa
     assert check(str(tmp_path)).returncode == 1
     (tmp_path / "answers-c.yaml").write_text("A: _\n")
     assert f": {tmp_path}/problem-c.yaml: not there, beside answers-c.yaml; " in check(str(tmp_path)).stdout
+
+
+def test_figures_of_many_steps_are_sorted_once_and_workings_of_a_row_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many heads have many of both."""
+    made: list[int] = []
+    workings = Page.workings
+    monkeypatch.setattr(Page, "workings", lambda page, step, i: made.append(i) or workings(page, step, i))
+    read = parse(b"Q: &x [[1, 2, 3], [2, 1, 0]]\nK: *x\nV: *x\nheads: 3\nshow: {decimals: 2}\n")
+    steps = {id: step for id, step in solve(read).steps.items() if step.is_worked}
+    marking = mark(read, {id: (step.values + 1).tolist() for id, step in steps.items()})
+    assert [each for figures in marking.of_step.values() for each in figures] == list(marking.figures)
+    report = Report(marking, read.show, "en")
+    for figure in marking.figures:
+        report.working(figure)
+    assert len(made) <= sum(step.shape[0] for step in steps.values())

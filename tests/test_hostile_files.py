@@ -106,7 +106,7 @@ def test_a_class_has_its_files_in_its_folder(
         (f"Q: &x [{', '.join(['[1]'] * 2_000)}]\nK: *x\n", "scaled: 2000 × 2000"),
         (f"show: {{detail: full}}\nQ: &x [{', '.join(['[1]'] * 1_200)}]\nK: *x\n", "scaled: 1200 × 1200"),
         (f"show: {{detail: full}}\nH: [[{', '.join(['1'] * 900)}]]\nW_Q: identity\nW_K: identity\nW_V: identity\n",
-         "W_V: 900 × 900"),
+         "W_K: 900 × 900"),
     ],
     ids=["one step", "steps together", "all to be shown", "what is given"],
 )  # fmt: skip

@@ -26,7 +26,7 @@ from attncalc.errors import ProblemError
 from attncalc.expr import name
 from attncalc.mechanisms import solve
 from attncalc.problem import parse
-from attncalc.steps import Arrange, Given, Matrix, Pair, Reduce
+from attncalc.steps import Arrange, Given, Map, Matrix, Pair, Reduce
 
 FOLDER = Path(__file__).resolve().parent.parent / "problems"
 FILES = sorted((Path(__file__).resolve().parent.parent / "problems").glob("*.yaml"))
@@ -131,6 +131,15 @@ def check_it_depends_on_its_operands(step):
                 assert not all(np.array_equal(each, step.recomputed(operands)) for each in changed), step.id
 
 
+def check_in_working(solution):
+    """How many figures a working has is known without it; the start of a row counts as one."""
+    for step in computed_steps(solution):
+        fixed = not (isinstance(step, Reduce) and step.over == "start")
+        held = {len(step.working(i, j).cells) for i, j in cells_of(step)} if fixed else {1}
+        copied = {1} if isinstance(step, Map) and step.where is not None else set()
+        assert held - copied <= ({0, 1} if isinstance(step, Arrange) else {step.in_working}), step.id
+
+
 def check_printed(solution, rule):
     """Law 3, of a carried solution: from the texts alone."""
     texts = shown_figures(solution, rule)
@@ -152,6 +161,7 @@ def test_the_laws_hold_in_every_problem(text, how):
     assert computed_steps(solution)
     check_workings(solution, rule)
     check_recomputed(solution, rule)
+    check_in_working(solution)
     if rule.carried:
         check_printed(solution, rule)
 

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import codecs
 import json
+from collections import Counter
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from attncalc import parse, problem, solve
+from attncalc.cli import main
+from attncalc.cli.output import pieces
 from attncalc.errors import ProblemError, UsageError
-from attncalc.problem import files
+from attncalc.layout import lay_out, page
+from attncalc.problem import files, fitting
 from attncalc.problem.decoding import decode
 from attncalc.problem.nodes import compose
 from attncalc.problem.source import Source
+from attncalc.show import Show
+from attncalc.steps import Arrange
 
 SOFTMAX = "kind: softmax\nx: "
 
@@ -45,7 +52,7 @@ def test_how_large_a_file_of_figures_may_be(ending: str, most: int, tmp_path: Pa
 
 def test_how_large_a_problem_file_may_be(tmp_path: Path) -> None:
     assert len(problem.read(str(empty_file(tmp_path / "a.yaml", 50_000_000)))) == 50_000_000
-    with pytest.raises(UsageError, match="larger than 50000000 bytes"):
+    with pytest.raises(ProblemError, match="larger than 50000000 bytes"):
         problem.read(str(empty_file(tmp_path / "b.yaml", 50_000_001)))
 
 
@@ -178,5 +185,86 @@ top_k: 100
 @pytest.mark.parametrize("text", [LAYERS, EXPERTS], ids=["layers", "experts"])
 def test_many_small_steps_of_a_small_file_are_refused(text: str, detail: str) -> None:
     """Each is of few figures; all of them took a gigabyte."""
-    with pytest.raises(ProblemError, match=r": more than 40000 steps are more than there is room for; give fewer"):
+    with pytest.raises(ProblemError, match=r": more than 10000 steps are more than there is room for; give fewer"):
         solve(parse(text.encode()).with_show(detail=detail))
+
+
+def test_generation_that_has_no_room_is_refused_when_one_step_of_it_is_known() -> None:
+    """Where nothing may stop it before all its steps are taken."""
+    text = LAYERS.replace("repeat: 200", "repeat: 2").replace("steps: 100", "steps: 1000")
+    for stop, most in ((False, 200), (True, 10_001)):
+        said: list[str] = []
+        problem = parse((text.replace("steps: 1000", "steps: 1000, stop: b") if stop else text).encode())
+        with pytest.raises(ProblemError, match=": more than 10000 steps are more than there is room for"):
+            solve(problem, said.append)
+        assert len(said) <= most
+
+
+def test_labels_that_would_fill_books_are_refused(tmp_path: Path) -> None:
+    """However few figures they stand beside."""
+    labels, rows = [f"{k}{'x' * 20_000}" for k in range(40)], [[k] for k in range(40)]
+    file = tmp_path / "p.yaml"
+    file.write_text(f"tokens: {labels}\nQ: &x {rows}\nK: *x\nV: *x\n")
+    solution = solve(problem.load(str(file)))
+    with pytest.raises(UsageError, match=r"labels of \d+ letters, .* are more than there is room for; give shorter"):
+        lay_out(solution, Show(), "en", kind="attention")
+    assert lay_out(solution, Show(), "en", kind="attention", only=[solution.steps["O"]])
+
+
+def test_what_many_heads_say_of_sizes_is_learnt_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As nothing new follows from the second head, or from what is fitted to the first."""
+    told: list[str] = []
+    followed = fitting.cut_in_three
+    monkeypatch.setattr(fitting, "cut_in_three", lambda sizes, **rest: told.append("") or followed(sizes, **rest))
+    heads = ", ".join(["{W_Q: identity, W_K: identity, W_V: [[1], [2]]}"] * 500)
+    assert parse(f"H: [[1, 2]]\nheads: [{heads}]\n".encode())
+    assert len(told) < 50
+
+
+HEADS = ", ".join(["{W_Q: [[1]], W_K: [[1]], W_V: [[1]]}"] * 700)
+UNREAD = {
+    "tall": f"{SOFTMAX}{[[1]] * 50_000}\n",
+    "wide": f"{SOFTMAX}{[[1] * 50_000]}\n",
+    "many": f"H: [[1]]\nheads: [{HEADS}]\n",
+}
+
+
+@pytest.mark.parametrize("name", UNREAD)
+@pytest.mark.parametrize("format", ["html", "terminal", "json"])
+def test_a_page_that_nobody_reads_is_refused_by_its_sizes(name: str, format: str) -> None:
+    """Of matrices with many rows or columns, of many that are small; not its result alone."""
+    read = parse(UNREAD[name].encode()).with_show(detail="matrices")
+    solution = solve(read)
+    shown = partial(pieces, read, solution, format=format, lang="en")
+    if format == "json":
+        assert next(shown())
+    else:
+        with pytest.raises(UsageError, match=r"a page as long as one of \d+ figures is more than there is room for"):
+            next(shown())
+    assert next(shown(only=[solution.result]))
+
+
+def test_names_of_many_columns_are_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    counted: list[int] = []
+    monkeypatch.setattr(page, "Counter", lambda labels: counted.append(len(labels)) or Counter(labels))
+    words = [f"w{k}" for k in range(500)]
+    read = parse(f"{SOFTMAX}{[[k % 5 for k in range(500)]]}\nvocabulary: {words}\nshow: {{detail: full}}\n".encode())
+    assert lay_out(solve(read), read.show, "en", kind="softmax") and counted == [501]
+
+
+def test_heads_hold_no_cells_of_others() -> None:
+    """As those of each would be all of a wide matrix."""
+    rows = [list(range(64))] * 4
+    solution = solve(parse(f"Q: {rows}\nK: {rows}\nV: {rows}\nheads: 64\n".encode()))
+    for step in solution.steps.values():
+        if isinstance(step, Arrange):
+            assert step.numbers.base is None and step.numbers.size == step.values.size
+
+
+@pytest.mark.parametrize("level", [1, 2, 3])
+def test_a_sheet_that_nobody_fills_in_is_refused(level: int, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "p.yaml"
+    file.write_text(f"Q: &x {[[k] for k in range(320)]}\nK: *x\nV: *x\n")
+    assert main(["exercise", str(file), "--level", str(level)]) == 2
+    assert "figures to fill in are more than there is room for; ask for some of them: " in capfd.readouterr().err
+    assert main(["exercise", str(file), "--blank", "A[1,*]"]) == 0

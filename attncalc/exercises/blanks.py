@@ -19,6 +19,8 @@ _FINAL = frozenset({"total", "active", "bytes"})
 
 Asked = dict[str, Flags]  # by step id, n × m: which figures are asked for
 
+MOST_ASKED = 100_000  # figures: a sheet of seconds, and of some megabytes
+
 _blank = re.compile(r"([A-Za-z][\w.]*)(?:\[(\*|\d+)(?:,(\*|\d+))?\])?").fullmatch
 
 
@@ -113,7 +115,12 @@ def is_here(solution: Solution, blank: str) -> bool:
 
 def hidden(solution: Solution, asked: Asked) -> Hidden:
     """What the sheet of these blanks may not show beside them: where one weight of a row is asked for, not the others,
-    as they add up to 1; where the choice is not shown, nothing that is there because of it."""
+    as they add up to 1; where the choice is not shown, nothing that is there because of it. Raises UsageError where so
+    much is asked for that a page of it has no room."""
+    figures = sum(int(flags.sum()) for flags in asked.values())
+    if figures > MOST_ASKED:
+        what = f"{figures} figures to fill in are more than there is room for"
+        raise UsageError(what, "ask for some of them: --blank A[1,*]")
     alone = {
         id: (flags.sum(axis=1, keepdims=True) == 1) & ~flags
         for id, flags in asked.items() if solution.steps[id].rows_sum_to_one

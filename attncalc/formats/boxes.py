@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import cycle
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ from attncalc.formats.width import centred, display_width, padded, visible
 
 BETWEEN = "  "  # the columns of a matrix
 BRACKETS = 4  # columns of both, with their spaces
+BAND = 1_000  # rows of a matrix that are written at once: the parts of a large one are larger than it is
 LONGEST_HEADER = 12  # of a column; a longer label is written below the matrix
 
 # Paints a cell, at the width of its column, or a label: (text, what it is: the matrix's role, or "token").
@@ -93,15 +95,16 @@ def grid_box(grid: Grid, width: int | None = None, paint: Paint | None = None) -
     """
     columns, cells, legend = _columns(grid, paint)
     labels = tuple(_label(label, paint) for label in grid.rows or ())
+    paint_cell = (lambda text: paint(text, grid.role)) if paint else None
 
     edges = BRACKETS + max((1 + display_width(label) for label in labels), default=0)
     if width is not None and edges > width:
         edges = BRACKETS  # such a label has no room beside a single column: it stands out
     if width is None or edges + _total(columns) <= width:
-        blocks = [_block(columns, cells, labels)]
+        blocks = [_block(columns, cells, labels, paint_cell)]
     else:
         blocks = [
-            _numbered(_block(columns[start:end], cells[:, start:end], labels), grid, start, end)
+            _numbered(_block(columns[start:end], cells[:, start:end], labels, paint_cell), grid, start, end)
             for start, end in spans([column.width for column in columns], width - edges)
         ]
     return stacked([*blocks, *map(Box.of, legend)])
@@ -144,10 +147,6 @@ def _columns(grid: Grid, paint: Paint | None) -> tuple[list[_Column], NDArray[An
     cells = grid.cells if grid.cells.ndim == 2 else grid.cells.reshape(len(grid.cells), 0)
     headers = headers or [""] * cells.shape[1]
     cells, widths = _aligned(cells, np.array([*map(display_width, headers)], dtype=np.intp))
-    if paint:
-        rows = [map(str.rjust, row, widths) for row in cells.tolist()]
-        painted = [paint(cell, grid.role) for row in rows for cell in row]
-        cells = np.array(painted, dtype=object).reshape(cells.shape)
     return list(map(_Column, headers, widths)), cells, legend
 
 
@@ -191,13 +190,22 @@ def _measured(cells: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     return wholes.reshape(cells.shape), rests.reshape(cells.shape)
 
 
-def _block(columns: Sequence[_Column], cells: NDArray[Any], labels: Sequence[str]) -> Box:
+def _block(
+    columns: Sequence[_Column], cells: NDArray[Any], labels: Sequence[str], paint: Callable[[str], str] | None
+) -> Box:
     """Brackets around the columns, their headers above, the labels of the rows to the right. Figures are set to the
-    right of their columns, all of them at once."""
+    right of their columns, those of a band of rows at once."""
     row = BETWEEN.join(f"%{column.width}s" for column in columns)
     after = [f" {label}".replace("%", "%%") for label in labels] or [""] * len(cells)
-    rows = [f"{left} {row} {right}{label}" for (left, right), label in zip(_brackets(len(cells)), after, strict=True)]
-    lines = ("\n".join(rows) % tuple(cells.ravel().tolist())).split("\n") if rows else ["[ ]"]
+    edges = _brackets(len(cells))
+    lines: list[str] = [] if len(cells) else ["[ ]"]
+    for start in range(0, len(cells), BAND):
+        band = slice(start, start + BAND)
+        rows = [f"{left} {row} {right}{label}" for (left, right), label in zip(edges[band], after[band], strict=True)]
+        figures = cells[band].ravel().tolist()
+        if paint:
+            figures = list(map(paint, map(str.rjust, figures, cycle([column.width for column in columns]))))
+        lines += ("\n".join(rows) % tuple(figures)).split("\n")
     headed = any(column.header for column in columns)
     header = BETWEEN.join(centred(column.header, column.width) for column in columns) if headed else ""
     middle = (len(lines) - 1) // 2
@@ -206,8 +214,7 @@ def _block(columns: Sequence[_Column], cells: NDArray[Any], labels: Sequence[str
         middle += 1
     if not labels and not header.strip():
         return Box(tuple(lines), middle, display_width(lines[0]))  # cells and brackets alone are of one width
-    width = max(map(display_width, lines))
-    return Box(tuple(padded(line, width) for line in lines), middle, width)
+    return Box(tuple(lines), middle, max(map(display_width, lines)))
 
 
 def _brackets(count: int) -> list[tuple[str, str]]:

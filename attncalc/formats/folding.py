@@ -17,6 +17,7 @@ NARROWEST = 8  # what is left to a line that is deep inside narrow sections
 
 _EASTERN = "\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60"
 _UNITS = re.compile(f" +|[{_EASTERN}]|[^ {_EASTERN}]+")  # letters that a line may end after each make a unit
+_BREAKS = re.compile(r"[()\[\]]|(?<=[,+]) |(?<= -) ")  # brackets, and the spaces after a comma, a plus or a minus
 _IS_EASTERN = re.compile(f"[{_EASTERN}]")
 _OPENING, _CLOSING = "（「『《〈【“‘([", "）」』》〉】”’)],.;:!?，。、；：！？…·"
 # Where a word that is wider than a line is broken: after a full stop (layer1.attention.A), a stroke or a hyphen.
@@ -154,12 +155,15 @@ def _terms(text: str, width: int) -> Iterator[Word]:
 
 def _split(text: str, outside: bool) -> Iterator[str]:
     start = depth = 0
-    for end, char in enumerate(text):
-        depth += (char in "([") - (char in ")]")
-        after_sign = text[end - 1] in ",+" or text[end - 2 : end] == " -"
-        if char == " " and after_sign and not (outside and depth):
-            yield text[start:end]
-            start = end + 1
+    for found in _BREAKS.finditer(text):
+        match found[0]:
+            case "(" | "[":
+                depth += 1
+            case ")" | "]":
+                depth -= 1
+            case _ if not (outside and depth):
+                yield text[start : found.start()]
+                start = found.end()
     yield text[start:]
 
 

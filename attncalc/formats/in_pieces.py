@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import ParamSpec
 
+PORTION = 1_000  # lines
 P = ParamSpec("P")
 
 
@@ -21,3 +22,9 @@ def between(space: str, parts: Iterable[str]) -> Iterator[str]:
     """The parts with space between them."""
     for k, part in enumerate(parts):
         yield space + part if k else part
+
+
+def portions(lines: list[str]) -> Iterator[list[str]]:
+    """The lines, so many at a time as can be written at once."""
+    for start in range(0, len(lines), PORTION):
+        yield lines[start : start + PORTION]

@@ -21,6 +21,7 @@ from attncalc.formats.width import visible
 ROOM = 70  # the columns of text, as plain text, of a block of a matrix: what goes on paper
 LEAD = 15  # letters that may stand before a matrix with labels, on its line
 NARROW = 34  # letters that fit side by side on a telephone
+LONG = 2_000  # letters of markup, of which more than these are seen
 
 MINUS = "\u2212"  # a hyphen stays one in MathML
 
@@ -264,9 +265,15 @@ def labelled(math: Math | None) -> Grid | None:
 def cut(markup: str, levels: Sequence[str] = CUTS) -> list[str]:
     """The markup in pieces that are narrow, as far as it can be cut."""
     levels = [mark for mark in levels if mark in markup]
-    if not levels or width(markup) <= NARROW:
+    if not levels or _is_narrow(markup):
         return [markup]
     return [piece for part in _at_top(markup, levels[0]) for piece in cut(part, levels[1:])]
+
+
+def _is_narrow(markup: str) -> bool:
+    """Whether it is as narrow as can be; of a long one, its start nearly always says that it is not."""
+    start = markup[: markup.find(">", LONG) + 1] or markup
+    return width(start) <= NARROW and (start is markup or width(markup) <= NARROW)
 
 
 def _at_top(markup: str, mark: str) -> list[str]:

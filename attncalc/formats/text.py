@@ -27,7 +27,7 @@ from attncalc.blocks import (
 )
 from attncalc.formats.boxes import Box, joined
 from attncalc.formats.headings import heading
-from attncalc.formats.in_pieces import whole
+from attncalc.formats.in_pieces import portions, whole
 from attncalc.formats.notation import line
 from attncalc.formats.text_math import INDENT, TEXT, Formulas, is_flat
 from attncalc.formats.width import display_width, padded, visible
@@ -39,7 +39,8 @@ LABEL = 40  # columns of a label; one that is longer stands out and leaves the f
 
 
 def pieces(document: Document, *, width: int = 100) -> Iterator[str]:
-    """The page, a block at a time; formulas with matrices are broken to fit in `width` columns."""
+    """The page, a block or a part of a large one at a time; formulas with matrices are broken to fit in `width`
+    columns."""
     for lines in Page().laid(document, width):
         yield "\n".join([line.rstrip() for line in lines]) + "\n"
 
@@ -67,8 +68,10 @@ class Page:
     def laid(self, document: Document, width: int) -> Iterator[list[str]]:
         """The lines, a few at a time: a large page is never held whole."""
         yield self.title(document.title, width)
-        for k, lines in enumerate(_spaced(self._laid(document.blocks, width))):
-            yield lines if k else ["", *lines]
+        if document.blocks:
+            yield [""]
+        for lines in _spaced(self._laid(document.blocks, width)):
+            yield from portions(lines)
 
     def title(self, title: Prose, width: int) -> list[str]:
         text = self.sentence(title)

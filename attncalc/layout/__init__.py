@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
+from math import prod
 
 from attncalc.blocks import Block, Document, Prose, Section
 from attncalc.errors import UsageError
@@ -24,7 +25,10 @@ from attncalc.wording import Wording
 
 __all__ = ["lay_out", "section_title"]
 
-MOST_IN_WORKINGS = 750_000  # figures: a page of seconds, and of some hundred megabytes as HTML
+MOST_ON_PAGE = 1_500_000  # figures: as HTML, 60 MB
+MARGIN = 16  # of a matrix: the rows and columns that take as much as its labels, its brackets and what is said of it
+MOST_IN_WORKINGS = 265_000  # figures: as HTML, 42 MB
+MOST_IN_LABELS = 50_000_000  # letters, where each column of a matrix and each row has a block of its own
 
 
 def lay_out(
@@ -45,8 +49,7 @@ def lay_out(
     if page.detail != "full" and show.detail is None and not asked:
         blocks.append(say("remarks.big" if page.detail == "matrices" else "remarks.huge"))
     wanted = set(only or solution.steps.values())
-    if page.detail == "full":
-        _refuse_what_fills_books(wanted)
+    _refuse_what_fills_books(page, wanted)
     blocks += _sections(page, solution.root, wanted, whole=not only)
     if not only:
         closing = [formulas(page, partial(section_title, page)) if page.detail == "full" else None, against_exact(page)]
@@ -54,11 +57,19 @@ def lay_out(
     return Document(heading, lang, tuple(_numbered(blocks)), colon=say.text("colon"))
 
 
-def _refuse_what_fills_books(steps: Iterable[Step]) -> None:
-    """Raises UsageError where the workings of all cells hold too many figures."""
-    worked = [step for step in steps if step.operands and step.values.size]
-    held = sum(step.values.size * len(step.working(0, 0).cells) for step in worked)
-    if held > MOST_IN_WORKINGS:
+def _refuse_what_fills_books(page: Page, steps: Collection[Step]) -> None:
+    """Raises UsageError where matrices have too many figures, labels too many letters, or the workings of all cells too
+    many figures."""
+    if (room := sum(prod(side + MARGIN for side in step.shape) for step in steps)) > MOST_ON_PAGE:
+        what = f"a page as long as one of {room} figures is more than there is room for"
+        raise UsageError(what, "give fewer rows or columns, or ask for some steps, --step A, or for --format json")
+    sides = ((step.shape, page.letters(step.rows), page.letters(step.columns)) for step in steps)
+    letters = sum(m * of_rows + n * of_columns for (n, m), of_rows, of_columns in sides)
+    if letters > MOST_IN_LABELS:
+        what = f"labels of {letters} letters, beside all rows and above all columns, are more than there is room for"
+        raise UsageError(what, "give shorter tokens, or ask for some steps, --step A")
+    held = sum(prod(step.shape) * step.in_working for step in steps if step.operands)
+    if page.detail == "full" and held > MOST_IN_WORKINGS:
         what = f"every working, with {held} figures, is more than there is room for"
         raise UsageError(what, "ask for the matrices, --detail matrices, or for some steps, --step A")
 

@@ -34,6 +34,7 @@ class Page:
         self.rule = show.rule
         self._figures = Printed(solution, self.rule) if figures is None else figures
         self._labels: dict[Axis, tuple[str, ...]] = {}
+        self._letters: dict[Axis | None, int] = {}
         self._names: dict[tuple[Axis | None, int, str], Prose] = {}
         self._repeated: dict[Axis, Counter[str]] = {}
 
@@ -141,6 +142,12 @@ class Page:
             found = self._labels[axis] = tuple(label if label.strip() else f'"{label}"' for label in axis.labels)
         return found
 
+    def letters(self, axis: Axis | None) -> int:
+        """How many letters the labels of an axis have."""
+        if axis not in self._letters:
+            self._letters[axis] = sum(map(len, self.labels(axis) or ()))
+        return self._letters[axis]
+
     def who(self, axis: Axis | None, k: int, key: str = "token") -> Prose:
         """A token as a sentence (or the `header` of a table) names it: with its number where another is called the
         same."""
@@ -154,8 +161,9 @@ class Page:
         if labels is None or axis is None:
             return self.say(f"row.{axis.name if axis else 'row'}.plain", n=self.count(k))
         # A token that is called "itself" is told from the word by its number.
-        counts = self._repeated.setdefault(axis, Counter([*labels, self.say.text("this_row")]))
-        if counts[labels[k]] == 1:
+        if axis not in self._repeated:
+            self._repeated[axis] = Counter([*labels, self.say.text("this_row")])
+        if self._repeated[axis][labels[k]] == 1:
             return self.say(f"{key}.plain", token=Token(labels[k]))
         return self.say(f"{key}.repeated", token=Token(labels[k]), n=self.count(k))
 

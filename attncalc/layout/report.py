@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from functools import lru_cache
 
 from attncalc.blocks import Block, Document, Formula, Items, Math, Prose, Section, Table, Token, Work, compose
 from attncalc.layout.page import Page
@@ -33,6 +34,7 @@ class Report:
         self.say = Wording(lang)
         self.page = Page(marking.solution, self.show, self.say)
         self._as_written: dict[str, Step] = {}
+        self._row = lru_cache(maxsize=1)(self.page.workings)  # made together, and asked for one by one
 
     def working(self, found: Figure) -> Math:
         """S[1,2] = 1×1.43 + .. = 4.54, from the figures that were written before it."""
@@ -46,7 +48,7 @@ class Report:
             cells = step.working(i, j).cells if step.operands else ()
             copied = [self.page.place(each.step.symbol, each.row, each.column) for each in cells]
             return compose("chain", *(part for each in (place, *copied) for part in (each, "=")), result)
-        return compose("chain", place, "=", self.page.workings(step, i)[j], self.page.sign(step, i, j), result)
+        return compose("chain", place, "=", self._row(step, i)[j], self.page.sign(step, i, j), result)
 
 
 def lay_out_report(
@@ -129,7 +131,7 @@ def _left_out(report: Report) -> list[Block]:
 
 def _step(report: Report, id: str, marked: Marked) -> Section:
     """A table of the figures with their signs; below it, in words, each that is not right."""
-    figures = [each for each in report.marking.figures if each.step == id]
+    figures = report.marking.of_step[id]
     blocks: list[Block] = [_table(report, marked), *_slips(report, id)]
     notes = [
         *_follows(report, figures), *_imprecise(report, figures, marked), *_blank(report, figures),
@@ -185,7 +187,7 @@ def _slips(report: Report, id: str) -> Iterator[Block]:
 
 def _slips_by_method(marking: Marking, id: str) -> dict[str, list[Figure]]:
     """The slips of a step by the method that gives them; last, under "", those that no known one does."""
-    slips = [each for each in marking.figures if each.step == id and each.verdict == SLIP]
+    slips = [each for each in marking.of_step[id] if each.verdict == SLIP]
     methods = [*dict.fromkeys(each.method for each in slips if each.method), ""]
     found = {method: [each for each in slips if (each.method or "") == method] for method in methods}
     return {method: those for method, those in found.items() if those}

@@ -112,7 +112,15 @@ class Marking:
         """Which figures follow from a slip before them, and from nothing else: by step id, n × m."""
         return {id: marked.from_slips for id, marked in self.steps.items()}
 
-    @property
+    @cached_property
+    def of_step(self) -> Mapping[str, list[Figure]]:
+        """The same, by step id."""
+        found: dict[str, list[Figure]] = {id: [] for id in self.steps}
+        for figure in self.figures:
+            found[figure.step].append(figure)
+        return found
+
+    @cached_property
     def first_slip(self) -> Figure | None:
         return next((figure for figure in self.figures if figure.verdict == SLIP), None)
 

@@ -47,7 +47,7 @@ def generated(sheet: Sheet, given: Generation, decoder: Decoder, P: Step | None)
     rows_of_steps: list[Step] = []
     for k in range(given.steps):
         tokens = Axis(tuple(vocabulary[id] for id in ids))
-        with sheet.group("step", k + 1, prefix=f"step{k + 1}", axis=tokens):
+        with sheet.group("step", k + 1, prefix=f"step{k + 1}", axis=tokens) as step:
             fresh = 1 if caches and k else len(ids)
             rows = Axis(tokens.labels[-fresh:]) if tokens.labels and fresh < len(ids) else tokens
             for cache in (cache for of_layer in caches or [] for cache in of_layer):
@@ -63,6 +63,8 @@ def generated(sheet: Sheet, given: Generation, decoder: Decoder, P: Step | None)
         ids.append(int(chosen[-1].values[0, 0]))
         if ids[-1] == given.stop:
             break
+        if k and given.stop is None:  # the first step may be of more rows than the others
+            sheet.leave_room(step, given.steps - k - 1)
     n, seen = len(given.start), tuple(ids[:-1])
     if P is None or words.ids[: len(seen)] != seen:
         with sheet.group("single_pass", prefix="single"):

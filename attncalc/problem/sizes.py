@@ -6,7 +6,7 @@ of a unit says how large the unit is; all others are held against it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -107,6 +107,7 @@ class Sizes:
     defaults: tuple[tuple[str, str], ...] = ()
     derive: Callable[[Sizes], None] = lambda sizes: None
     units: dict[str, Origin] = field(default_factory=dict)
+    derived: int = -1  # how many units were known when more was derived from them
 
     def __getitem__(self, dimension: str) -> int:
         size = self.get(dimension)
@@ -135,10 +136,10 @@ class Sizes:
     def solve(self) -> None:
         """Give every operand its matrix. Raises ProblemError for one whose size nothing says."""
         self._take(self.settled)
-        self._learn()
+        self._learn(self.operands)
         self._take(self.facts)
         while True:
-            self._learn()
+            self._learn(self.operands)
             if self._fit():
                 continue
             if not any(self._assume(dimension, other) for dimension, other in self.defaults):
@@ -170,12 +171,14 @@ class Sizes:
         for fact in facts:
             self.put(fact.dimension, fact.size, None, fact=fact.shown)
 
-    def _learn(self) -> None:
-        for operand in self.operands:
+    def _learn(self, operands: Sequence[Operand]) -> None:
+        for operand in operands:
             for axis, dimension in enumerate(operand.axes):
                 if (size := operand.shape[axis]) is not None:
                     self.put(dimension, size, operand, axis)
-            self.derive(self)
+            if self.derived != len(self.units):  # a list of heads may have thousands of operands that say nothing new
+                self.derive(self)
+                self.derived = len(self.units)
 
     def _fit(self) -> bool:
         """Make a matrix of each form whose size is known by now; whether there was one."""
@@ -195,7 +198,7 @@ class Sizes:
                     what = f"{rows} × {columns} is too large"
                     raise self.source.error(operand.node, operand.path, what, f"at most {MOST_DRAWN} entries")
                 operand.given = operand.given.matrix(f"{self.source.scope}{operand.name}", rows, columns)
-                self._learn()
+                self._learn([operand])
                 fitted = True
         return fitted
 

@@ -303,6 +303,11 @@ class Step:
         raise NotImplementedError
 
     @property
+    def in_working(self) -> int:
+        """How many figures the working of a cell has."""
+        return 1
+
+    @property
     def formula(self) -> Expr | None:
         """The law in symbols, Q·Kᵀ; None where there is none."""
         return None

@@ -91,6 +91,10 @@ class Map(_Computed):
     def decimals_from(self, operands: Sequence[int | None]) -> int | None:
         return expr.decimals(self.law, operands)
 
+    @property
+    def in_working(self) -> int:
+        return len(self.operands)
+
     def copies(self, i: int) -> bool:
         """Whether row i is the first operand's."""
         return self.where is not None and not self.where[i, 0]
@@ -153,7 +157,15 @@ class Reduce(_Computed):
     over: str = "row"  # or column, or start
 
     def _law(self) -> Expr:
-        return FOLDS[self.fold].law(self.operands[0].shape[0 if self.over == "column" else 1])
+        return FOLDS[self.fold].law(self._length)
+
+    @property
+    def _length(self) -> int:
+        return self.operands[0].shape[0 if self.over == "column" else 1]
+
+    @property
+    def in_working(self) -> int:
+        return 1 if self.over == "start" else self._length  # the starts of a long row are not written out
 
     def _slots(self, operands: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
         (cells,) = operands
@@ -162,7 +174,7 @@ class Reduce(_Computed):
         return [cells[:, k, None] for k in range(cells.shape[1])]
 
     def decimals_from(self, operands: Sequence[int | None]) -> int | None:
-        return expr.decimals(self._law(), list(operands) * self.operands[0].shape[0 if self.over == "column" else 1])
+        return expr.decimals(self._law(), list(operands) * self._length)
 
     @property
     def _is_large_sum(self) -> bool:
@@ -246,6 +258,10 @@ class Contract(_Computed):
     def _law(self) -> Expr:
         return expr.sum_of_products(self.operands[0].shape[1])
 
+    @property
+    def in_working(self) -> int:
+        return 2 * self.operands[0].shape[1]
+
     def _slots(self, operands: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
         a, b = operands
         return [array for k in range(a.shape[1]) for array in (a[:, k, None], b[None, k, :])]
@@ -293,6 +309,10 @@ class Pair(_Computed):
 
     def _law(self) -> Expr:
         return expr.sum_of_terms(self.term, len(self.operands), self.operands[0].shape[1])
+
+    @property
+    def in_working(self) -> int:
+        return len(self.operands) * self.operands[0].shape[1]
 
     def _slots(self, operands: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
         return [slot for k in range(operands[0].shape[1]) for slot in self._of_term(operands, k)]

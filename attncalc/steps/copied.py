@@ -171,7 +171,8 @@ class Arrange(Step):
     @cached_property
     def numbers(self) -> Numbers:
         """The number of the operands' cell that each cell is copied from, or FILL, or ONE."""
-        return self._with(*(chooser.values for chooser in self.operands[len(self.copied) :]))
+        found = self._with(*(chooser.values for chooser in self.operands[len(self.copied) :]))
+        return found.copy()  # a view of a few would keep those of all its operands' cells
 
     def _chosen(self, operands: Sequence[Floats]) -> Numbers:
         """The same by other choosers."""
