@@ -158,3 +158,19 @@ def test_a_page_says_which_figures_float64_does_not_hold(figure: str, says: bool
     assert steps == (["O"] if says else [])
     page = render("text", lay_out(solve(read), read.show, "en", kind=read.kind))
     assert ("float64 holds about 15 digits" in page) is says
+
+
+def test_many_figures_of_a_small_working_are_looked_at() -> None:
+    """However many rows and columns there are: each is one score and what divides it."""
+    scores = (3 * np.random.default_rng(3).integers(-9, 9, (150, 150))).astype(str).tolist()
+    read = parse(f"S: {written(scores)}\nd_k: 9\nshow: {{detail: matrices}}\n".encode())
+    printed = Printed(solve(read), read.show.rule)
+    assert next(figures for step, figures in printed.items() if step.id == "scaled").true.all()
+
+
+def test_a_large_matrix_holds_no_fewer_digits_of_each_figure() -> None:
+    """The noise of a sum is that of its terms, not of all that stands beside them."""
+    for n in (2, 300):
+        rows = written([["1e10"] * n])
+        steps = solve(parse(f"kind: residual\nx: {rows}\nf: {rows}\n".encode())).steps.values()
+        assert not [step.id for step in steps if step.may_be_off]

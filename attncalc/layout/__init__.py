@@ -17,7 +17,7 @@ from attncalc.layout.lines import lay_lines
 from attncalc.layout.looks import look
 from attncalc.layout.page import Page
 from attncalc.layout.remarks import REMARKS
-from attncalc.layout.rows import lay_rows
+from attncalc.layout.rows import are_written_out, lay_rows
 from attncalc.show import Show
 from attncalc.solution import Group, Remark, Solution
 from attncalc.steps import Given, Step
@@ -68,7 +68,8 @@ def _refuse_what_fills_books(page: Page, steps: Collection[Step]) -> None:
     if letters > MOST_IN_LABELS:
         what = f"labels of {letters} letters, beside all rows and above all columns, are more than there is room for"
         raise UsageError(what, "give shorter tokens, or ask for some steps, --step A")
-    held = sum(prod(step.shape) * step.in_working for step in steps if step.operands)
+    worked = [step for step in steps if step.operands]
+    held = sum(prod(step.shape) * (step.in_working if are_written_out(step) else 1) for step in worked)
     if page.detail == "full" and held > MOST_IN_WORKINGS:
         what = f"every working, with {held} figures, is more than there is room for"
         raise UsageError(what, "ask for the matrices, --detail matrices, or for some steps, --step A")

@@ -15,12 +15,11 @@ from attncalc import digits, expr
 from attncalc.rounding import Flags, Floats, Rule, Texts
 from attncalc.solution import Solution
 from attncalc.steps import Contract, Step
-from attncalc.steps.base import DIGITS
+from attncalc.steps.base import DIGITS, MOST_DIGITS
 
 LARGE = 100_000  # figures of a matrix of which the last row is looked at first
 CLOSE = 1e-9  # of figures of 1 or more: what float64 may add to figures that are equal
 _BY_HAND = 2**20  # figures of workings that are looked at digit by digit; of more nobody does, and none is claimed
-_MOST = 300  # digits, of which float64 has so many figures
 _LAST = slice(-1, None)
 
 
@@ -81,7 +80,7 @@ class Figures:
             if places + self._digits < DIGITS:  # float64 tells them apart
                 return near & (self._off < 0.25 * 10.0**-places)
         in_doubt = near & np.isfinite(values)
-        if np.count_nonzero(in_doubt) * step.terms > _BY_HAND:
+        if np.count_nonzero(in_doubt) * step.in_working > _BY_HAND:
             return np.asarray(near & ~in_doubt)
         if decimals is not None and isinstance(step, Contract):
             return self._are_sums_of_products(in_doubt) | (near & ~in_doubt)
@@ -111,7 +110,7 @@ class Figures:
         """Where they may be so, as far as float64 can tell."""
         if not self._operands:
             return np.ones(self._step.shape, dtype=bool)
-        noise = 10.0 ** min(self._digits - DIGITS, _MOST)
+        noise = 10.0 ** min(self._digits - DIGITS, MOST_DIGITS)
         near: Flags = _is_close(self._off, self.values) | (self._off <= noise)
         if not near.any():  # as nearly always in a large matrix
             return near

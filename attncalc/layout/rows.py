@@ -72,12 +72,17 @@ def _needed(steps: Sequence[Step], i: int) -> set[Step]:
     return needed
 
 
+def are_written_out(step: Step) -> bool:
+    """Whether the workings of a step are, where those of all steps are wanted."""
+    return not (isinstance(step, Reduce) and step.over == "start" and step.shape[1] > LONGEST_STARTS)
+
+
 def _line(page: Page, step: Step, i: int) -> Math:
     if step.rows_sum_to_one and not page.figures(step).unrounded[i].any():
         return page.row(step, i)  # 0/0 is no working; the remark says why the weights are 0
     if isinstance(step, Arrange):
         return page.row(step, i)
-    if isinstance(step, Reduce) and step.over == "start" and step.shape[1] > LONGEST_STARTS:
+    if not are_written_out(step):
         return compose("chain", Math(step.formula), page.sign(step, i), page.row(step, i))
     if step.role == "exp" and page.show.exponentials == "equations":
         cells = (

@@ -24,8 +24,8 @@ Numbers = NDArray[np.int64]  # of cells: those of a step's operands, one after t
 Figures = Callable[[Numbers], NDArray[Any]]  # what stands for cells of these numbers: texts, or the numbers themselves
 
 DIGITS = 15  # that float64 holds of any decimal
-_MOST = 308  # digits of the largest figure that it holds
-_EXACTLY = 2**16  # figures that are worked as fractions; more are left as float64 has them
+MOST_DIGITS = 308  # before the point of the largest figure that it holds, less one
+_EXACTLY = 2**16  # figures in workings that are worked as fractions; more are left as float64 has them
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,19 +222,15 @@ class Step:
         """How many digits before the point the largest figure has, less than one more."""
         return log10(np.max(np.abs(self.values), where=np.isfinite(self.values), initial=1.0))
 
-    @property
-    def terms(self) -> int:
-        """How many figures of an operand a cell is worked from, at most."""
-        return max(max(operand.shape) for operand in self.operands)
-
     @cached_property
     def digits(self) -> float:
         """How many digits before the point the parts of a working may have, and what adding them up loses: products of
-        figures have the digits of all of them, sums those of the longest, as is so of decimals."""
+        figures have the digits of all of them, sums those of the longest, as is so of decimals. A sum of n terms may be
+        n times as large as one, and be off by n roundings of that."""
         digits = self.decimals_from([ceil(operand.magnitude) for operand in self.operands])
         if digits is None:
             digits = max(ceil(operand.magnitude) for operand in self.operands)
-        return digits + 2 * log10(self.terms)
+        return digits + 2 * log10(self.in_working / len(self.operands))
 
     @property
     def _is_long(self) -> bool:
@@ -244,7 +240,7 @@ class Step:
     def _is_of_fractions(self, size: int) -> bool:
         """Whether so many figures of decimals are worked as fractions: it takes a moment, and they are numbers."""
         are_finite = all(np.isfinite(operand.values).all() for operand in self.operands)
-        return size * self.terms <= _EXACTLY and self.digits < _MOST and are_finite
+        return size * self.in_working <= _EXACTLY and self.digits < MOST_DIGITS and are_finite
 
     @property
     def may_be_off(self) -> bool:
@@ -304,7 +300,7 @@ class Step:
 
     @property
     def in_working(self) -> int:
-        """How many figures the working of a cell has."""
+        """How many figures the working of a cell has, at most."""
         return 1
 
     @property

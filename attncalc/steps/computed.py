@@ -165,7 +165,7 @@ class Reduce(_Computed):
 
     @property
     def in_working(self) -> int:
-        return 1 if self.over == "start" else self._length  # the starts of a long row are not written out
+        return self._length
 
     def _slots(self, operands: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
         (cells,) = operands
@@ -265,10 +265,6 @@ class Contract(_Computed):
     def _slots(self, operands: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
         a, b = operands
         return [array for k in range(a.shape[1]) for array in (a[:, k, None], b[None, k, :])]
-
-    @property
-    def terms(self) -> int:
-        return self.operands[0].shape[1]
 
     @property
     def _is_large(self) -> bool:
