@@ -13,7 +13,7 @@ from attncalc.marking.degenerate import degenerate
 from attncalc.marking.marks import Score, as_text, total
 from attncalc.marking.verdicts import BLANK, CORRECT, FOLLOWS, IMPRECISE, INVALID, SLIP
 from attncalc.marking.working import as_written
-from attncalc.problem.numbers import LONGEST
+from attncalc.marking.written import LONGEST
 from attncalc.show import Show
 from attncalc.steps import Axis, Step
 from attncalc.wording import Wording

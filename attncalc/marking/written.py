@@ -10,8 +10,9 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from attncalc.problem.numbers import LONGEST  # of what a page prints, nothing is longer
+from attncalc.problem import numbers
 
+LONGEST = numbers.LONGEST  # characters; of what a page prints, nothing is longer
 DEEPEST = 20  # brackets, roots and powers inside one another
 
 _FULL_WIDTH = {0xFF01 + offset: 0x21 + offset for offset in range(0x5E)}  # ！ to ～, digits and signs among them
