@@ -82,7 +82,7 @@ def _line(page: Page, step: Step, i: int) -> Math:
         return page.row(step, i)  # 0/0 is no working; the remark says why the weights are 0
     if isinstance(step, Arrange):
         return page.row(step, i)
-    if not are_written_out(step):
+    if isinstance(step, Reduce) and not are_written_out(step):
         return compose("chain", Math(step.formula), page.sign(step, i), page.row(step, i))
     if step.role == "exp" and page.show.exponentials == "equations":
         cells = (
