@@ -268,3 +268,11 @@ def test_a_sheet_that_nobody_fills_in_is_refused(level: int, tmp_path: Path, cap
     assert main(["exercise", str(file), "--level", str(level)]) == 2
     assert "figures to fill in are more than there is room for; ask for some of them: " in capfd.readouterr().err
     assert main(["exercise", str(file), "--blank", "A[1,*]"]) == 0
+
+
+def test_the_figures_of_all_problems_of_a_sheet_count(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    file = str(tmp_path / "p.yaml")
+    Path(file).write_text(f"Q: &x {[[k] for k in range(250)]}\nK: *x\nV: *x\n")
+    assert main(["exercise", file, file, "--level", "1"]) == 2
+    assert "125500 figures to fill in are more than there is room for" in capfd.readouterr().err
+    assert main(["exercise", file, "--level", "1"]) == 0

@@ -15,7 +15,7 @@ from attncalc import formats, problem
 from attncalc.blocks import Question, Sheet
 from attncalc.digits import fraction
 from attncalc.errors import UsageError
-from attncalc.exercises.blanks import Asked, by_level, hidden, is_here, names, of_several
+from attncalc.exercises.blanks import Asked, by_level, hidden, is_here, names, of_several, refuse_without_room
 from attncalc.exercises.students import safe
 from attncalc.exercises.variants import WHY, Variant, variants
 from attncalc.layout.concepts import in_words
@@ -121,6 +121,7 @@ def _again(
 
 
 def sheet(one: Made, form: Form) -> Sheet:
+    refuse_without_room(one.asked)
     exercises = [
         Exercise(each.solution, each.problem.show, each.problem.kind, each.problem.title,
                  hidden(each.solution, asked), form.shapes, form.given_alone, worth,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,12 +14,11 @@ from attncalc.rounding import Flags
 from attncalc.solution import Solution
 from attncalc.steps import Step
 
-# What the size of a model comes to: the figures of it that nothing more is worked from.
-_FINAL = frozenset({"total", "active", "bytes"})
-
 Asked = dict[str, Flags]  # by step id, n × m: which figures are asked for
 
 MOST_ASKED = 100_000  # figures: a sheet of seconds, and of some megabytes
+# What the size of a model comes to: the figures of it that nothing more is worked from.
+_FINAL = frozenset({"total", "active", "bytes"})
 
 _blank = re.compile(r"([A-Za-z][\w.]*)(?:\[(\*|\d+)(?:,(\*|\d+))?\])?").fullmatch
 
@@ -113,14 +112,17 @@ def is_here(solution: Solution, blank: str) -> bool:
     return match is not None and bool(_worked(solution, match[1]))
 
 
-def hidden(solution: Solution, asked: Asked) -> Hidden:
-    """What the sheet of these blanks may not show beside them: where one weight of a row is asked for, not the others,
-    as they add up to 1; where the choice is not shown, nothing that is there because of it. Raises UsageError where so
-    much is asked for that a page of it has no room."""
-    figures = sum(int(flags.sum()) for flags in asked.values())
+def refuse_without_room(every: Iterable[Asked]) -> None:
+    """Raises UsageError where so much is asked for, of all problems of a sheet, that nobody fills it in."""
+    figures = sum(int(flags.sum()) for asked in every for flags in asked.values())
     if figures > MOST_ASKED:
         what = f"{figures} figures to fill in are more than there is room for"
         raise UsageError(what, "ask for some of them: --blank A[1,*]")
+
+
+def hidden(solution: Solution, asked: Asked) -> Hidden:
+    """What the sheet of these blanks may not show beside them: where one weight of a row is asked for, not the others,
+    as they add up to 1; where the choice is not shown, nothing that is there because of it."""
     alone = {
         id: (flags.sum(axis=1, keepdims=True) == 1) & ~flags
         for id, flags in asked.items() if solution.steps[id].rows_sum_to_one
