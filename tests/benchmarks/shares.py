@@ -25,6 +25,7 @@ _IMPORT = re.compile(r"import time: +(\d+) \| +\d+ \| +(\w+)")
 def shares(call: Call, scratch: Path) -> str:
     """layout 31%, formats 22%, .. of a call of attncalc, or of works.py."""
     profile = str(scratch / "profile")
+    Path(profile).unlink(missing_ok=True)  # that of another call is none of this one
     command, *words = call.arguments
     if WORKS in words:
         _run(command, *words, profile)
@@ -39,7 +40,7 @@ def shares(call: Call, scratch: Path) -> str:
 
 def _run(*arguments: str) -> str:
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1"}
-    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # with it, each import would be compiled anew
     return subprocess.run(arguments, cwd=ROOT, env=environment, capture_output=True, text=True, check=False).stderr
 
 
