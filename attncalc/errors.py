@@ -27,6 +27,11 @@ class ProblemError(AttncalcError):
         where = f"{path}: " if path else ""
         super().__init__(f"{':'.join(place)}: {where}{_with_hint(what, hint)}")
 
+    @classmethod
+    def of_file(cls, file: str, what: str, hint: str) -> ProblemError:
+        """What is wrong with a file as a whole."""
+        return cls(file, 0, 0, "", what, hint)
+
 
 class StepError(AttncalcError):
     """Raised while a problem is worked, when a step's figures can't be used: they leave the range of float64, or a row

@@ -18,11 +18,24 @@ def place(option: str, what: str) -> Callable[[str], Path]:
 
         if not text:
             raise UsageError(f"{option} is an empty path", f"name {what}")
-        if what == "a file" and os.path.split(text)[1] in ("", "."):  # which Path leaves out
-            raise UsageError(f"{option} {text} is the name of a folder", "add that of a file in it")
         return Path(text)
 
     return read
+
+
+def file_place(option: str) -> Callable[[str], Path]:
+    """The same of a file, which may not be called as a folder is: Path leaves the end of `page/` out."""
+    read = place(option, "a file")
+
+    def read_file(text: str) -> Path:
+        from attncalc.errors import UsageError
+
+        path = read(text)
+        if os.path.split(text)[1] in ("", "."):
+            raise UsageError(f"{option} {text} is the name of a folder", "add that of a file in it")
+        return path
+
+    return read_file
 
 
 def _formats() -> list[str]:
@@ -75,7 +88,7 @@ Detail = Annotated[
 Output = Annotated[
     Path | None,
     typer.Option("--output", "-o", metavar="FILE", help="Write here instead of to standard output.",
-                 parser=place("--output", "a file")),
+                 parser=file_place("--output")),
 ]  # fmt: skip
 Pager = Annotated[
     bool,

@@ -105,7 +105,7 @@ def _inside(folder: Path, path: Path) -> Path:
 
 
 def _refused(path: Path, what: str, hint: str) -> ProblemError:
-    return ProblemError(one_line(str(path)), 0, 0, "", what, hint)
+    return ProblemError.of_file(one_line(str(path)), what, hint)
 
 
 def _is_there(path: Path) -> bool:

@@ -114,7 +114,7 @@ class Marking:
 
     @cached_property
     def of_step(self) -> Mapping[str, list[Figure]]:
-        """The same, by step id."""
+        """All figures that were asked for, by step id, in the same order."""
         found: dict[str, list[Figure]] = {id: [] for id in self.steps}
         for figure in self.figures:
             found[figure.step].append(figure)

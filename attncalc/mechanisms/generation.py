@@ -63,7 +63,7 @@ def generated(sheet: Sheet, given: Generation, decoder: Decoder, P: Step | None)
         ids.append(int(chosen[-1].values[0, 0]))
         if ids[-1] == given.stop:
             break
-        if k and given.stop is None:  # the first step may be of more rows than the others
+        if k and given.stop is None:  # the first may have a step that the others have not
             sheet.leave_room(step, given.steps - k - 1)
     n, seen = len(given.start), tuple(ids[:-1])
     if P is None or words.ids[: len(seen)] != seen:

@@ -108,7 +108,8 @@ def load(path: str | os.PathLike[str]) -> Problem:
 
 
 def read(name: str) -> bytes:
-    """The bytes of a file; "-" is standard input. Raises an error where it can't be read, or has no end in sight."""
+    """The bytes of a file; "-" is standard input. Raises ProblemError where it can't be read, or has no end
+    in sight, and UsageError for no name."""
     if not name:
         raise UsageError("the name of a file is empty", "give the path of a file, or -")
     try:
@@ -120,11 +121,10 @@ def read(name: str) -> bytes:
             with Path(name).open("rb") as file:
                 data = file.read(LARGEST + 1)
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
-        reason = getattr(error, "strerror", None) or str(error)
-        hint = "give the path of a file, or -"
-        raise ProblemError(one_line(name), 0, 0, "", f"can't be read: {reason}", hint) from None
+        what = f"can't be read: {getattr(error, 'strerror', None) or error}"
+        raise ProblemError.of_file(one_line(name), what, "give the path of a file, or -") from None
     if len(data) > LARGEST:
-        raise ProblemError(one_line(name), 0, 0, "", f"is larger than {LARGEST} bytes", "give a part of it")
+        raise ProblemError.of_file(one_line(name), f"is larger than {LARGEST} bytes", "give a part of it")
     return data
 
 
