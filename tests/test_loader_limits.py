@@ -276,3 +276,12 @@ def test_the_figures_of_all_problems_of_a_sheet_count(tmp_path: Path, capfd: pyt
     assert main(["exercise", file, file, "--level", "1"]) == 2
     assert "125500 figures to fill in are more than there is room for" in capfd.readouterr().err
     assert main(["exercise", file, "--level", "1"]) == 0
+
+
+def test_sums_that_are_not_written_out_take_no_room() -> None:
+    """Of the probabilities so far, where there are many words: 520 × 520 figures, were each written."""
+    words = [[k % 7 for k in range(520)]]
+    read = parse(f"kind: output\nx: [[1]]\nW: {words}\ntop_p: 0.9\nshow: {{detail: full}}\n".encode())
+    solution = solve(read)
+    assert any(step.role == "cumulative" for step in solution.steps.values())
+    assert lay_out(solution, read.show, "en", kind=read.kind)
