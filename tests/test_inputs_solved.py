@@ -264,7 +264,7 @@ def test_every_format_prints_the_same_digits(name):
         (f"{CATS}mask: [[1, 0, 0], [1, 1, 0], [1, 1, 1]]\n", "mask", ("keep", "hide", "add")),
         (f"{CROSS}mask: causal\n", "mask", ("align: start", "align: end", "past")),
         (f"{HEADS}heads: 0\n", "heads", ("0 is not a whole number",)),
-        (f"{HEADS}heads: 2.0\n", "heads", ("2.0 is not a whole number",)),
+        (f"{HEADS}heads: 2.0\n", "heads", ("2.0 is not written in digits alone", "write 2")),
         (f"{HEADS}heads: 3\n", "heads", ("3 does not divide",)),
         (f"{HEADS}heads: 8\n", "heads", ("8 does not divide",)),
         (f"{CATS}mask: {{add: [[-inf, 0, 0], [-1e9, -inf, -1e9], [0, 0, 0]]}}\nmasked_row: error\n", "mask[2]",

@@ -296,6 +296,10 @@ BAD_VALUES = [
     ("title: {a: b}", 8, "title", "a text is wanted here, not a mapping", "quotes"),
     ("d_k: [2]", 6, "d_k", "a whole number is wanted here, not a list", ""),
     ("d_k: ２", 6, "d_k", "２ is not a whole number from 1 to 1000000000", "full-width digit"),
+    ("d_k: 1e5", 6, "d_k", "1e5 is not written in digits alone", "write 100000"),
+    ("d_k: 2.0", 6, "d_k", "2.0 is not written in digits alone", "write 2"),
+    ("d_k: 1e10", 6, "d_k", "1e10 is not a whole number from 1 to 1000000000", ""),
+    ("d_k: 2.5", 6, "d_k", "2.5 is not a whole number from 1 to 1000000000", ""),
     (f"d_k: {'9' * 5000}", 6, "d_k", f"{'9' * 39}… is not a whole number from 1 to 1000000000", ""),
     ("tokens: [{}, b]", 10, "tokens[1]", "a text is wanted here, not a mapping", "quotes"),
     ("tokens: [[A, B], b]", 10, "tokens[1]", "a text is wanted here, not a list", '"[A, B]"'),
@@ -637,7 +641,10 @@ def test_whole_numbers_are_read_within_their_bounds(low: int, width: int, said: 
         if is_number and least <= int(written) <= high:
             assert reader(least, high)(source, node_of(written), "x") == said
         elif least <= high:
-            with pytest.raises(ProblemError, match=f"is not a whole number from {least} to {high}$"):
+            meant = {"1.0": 1, "1e1": 10}.get(text, least - 1)  # a whole number, but not written as one
+            says = f"is not written in digits alone; write {meant}$" if least <= meant <= high else \
+                f"is not a whole number from {least} to {high}$"
+            with pytest.raises(ProblemError, match=says):
                 reader(least, high)(source, node_of(written), "x")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any
 
@@ -70,8 +71,7 @@ def whole(low: int, high: int) -> Reader:
         value = scalar(source, node, path, "a whole number")
         match = _whole(value)
         if match is None or not low <= int(match[1]) <= high:
-            what = f"{short(value) or 'an empty text'} is not a whole number from {low} to {high}"
-            raise source.error(node, path, what, look_alike(value))
+            raise _not_whole(source, node, path, value, low, high)
         return int(match[1])
 
     return read
@@ -85,11 +85,22 @@ def integer(low: int, high: int) -> Reader:
         match = _integer(value)
         number = int(match[2]) * (-1 if match[1] in ("-", "−") else 1) if match else high + 1
         if not low <= number <= high:
-            what = f"{short(value) or 'an empty text'} is not a whole number from {low} to {high}"
-            raise source.error(node, path, what, look_alike(value))
+            raise _not_whole(source, node, path, value, low, high)
         return number
 
     return read
+
+
+def _not_whole(source: Source, node: Node, path: str, value: str, low: int, high: int) -> ProblemError:
+    """The error of a text that isn't a whole number within bounds, or is one that is not written as one: 1e5, 2.0."""
+    try:
+        meant = number(value)[0]
+    except NotANumber:
+        meant = math.inf
+    if low <= meant <= high and meant.is_integer() and not _integer(value):
+        return source.error(node, path, f"{short(value)} is not written in digits alone", f"write {int(meant)}")
+    what = f"{short(value) or 'an empty text'} is not a whole number from {low} to {high}"
+    return source.error(node, path, what, look_alike(value))
 
 
 def figure(source: Source, node: Node, path: str) -> tuple[float, str]:
