@@ -508,6 +508,12 @@ def test_a_single_figure_has_a_line_to_fill_in(name: str, lang: str) -> None:
         assert re.search(rf"= {asks.solution.steps[id].values[0, 0]:.0f}\b", answers)
 
 
+def test_a_single_figure_that_is_worked_already_is_a_line_too() -> None:
+    """As in the key, with no brackets round it."""
+    page = formats.render("text", as_document(lay_sheet([sheets.exercise("size-gqa", 3)], sheets.HEAD, "en")))
+    assert "Worked already\n  C_1 = 131072\n  C = 4294967296\n" in page
+
+
 @pytest.mark.parametrize("name", SIZES)
 def test_level_1_asks_for_all_that_a_size_comes_to(name: str) -> None:
     """Whichever of them the problem counts; and the figures of answers are read back."""

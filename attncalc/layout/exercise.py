@@ -167,7 +167,7 @@ class _Question:
         worked = [step for step in steps if step.is_worked and not self.exercise.asks(step)]
         shown = [step for step in worked if self.exercise.shows(step)]
         if shown:
-            yield Section(say("sheet.worked"), "worked", tuple(self.page.matrix(step) for step in shown))
+            yield Section(say("sheet.worked"), "worked", tuple(map(self.answer, shown)))
         unseen = [step for step in worked if step in self.way and step not in shown]
         # The way to what is asked may lead through steps that are not on the sheet.
         laws = formulas(self.page, partial(section_title, self.page), self.way) if unseen else None
@@ -201,6 +201,7 @@ class _Question:
         yield Section(self.say("sheet.answers"), "answers", (Beside(tuple(map(self.answer, self.steps))),))
 
     def answer(self, step: Step) -> Formula:
+        """A step as a matrix, or as the number that it is."""
         if not self.is_single(step):
             return self.page.matrix(step)
         return Formula((compose("chain", Math(step.symbol), self.page.sign(step), self.page.cell(step, 0, 0)),))
