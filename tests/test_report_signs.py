@@ -46,6 +46,18 @@ def test_a_copy_is_equal_to_what_it_copies(rounding: str) -> None:
             assert copied == result
 
 
+@pytest.mark.parametrize("answers", [{}, {"normalised": [["-1.0000", "1.0000"], ["0", "0"]]}])
+def test_what_comes_of_rounded_figures_has_all_its_decimals(answers: dict[str, object]) -> None:
+    """As on the page: -1.0000 is -0.99998, rounded, also where it was written; 0 and what comes of it are exact."""
+    text = "kind: layer-norm\nx: [[1, 2], [3, 3]]\nbias: [0, 1]\n"
+    read = parse(text.encode()).with_show(rounding="carried", decimals=4)
+    marking = mark(read, {**answers, "biased": [[9, 9], [9, 9]]})
+    report = Report(marking, read.show, "en")
+    assert [line(report.working(each), TEXT) for each in marking.figures if each.step == "biased"] == [
+        "Y[1,1] = -1.0000 + 0 = -1.0000", "Y[1,2] = 1.0000 + 1 = 2.0000", "Y[2,1] = 0 + 0 = 0", "Y[2,2] = 0 + 1 = 1",
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize("rounding", ["exact", "carried"])
 @pytest.mark.parametrize("seed", range(40))
 def test_every_working_of_a_report_is_true_of_its_own_figures(seed: int, rounding: str) -> None:
