@@ -106,6 +106,7 @@ def test_a_blank_is_neither_a_figure_nor_wrong(text):
         ("leading_zero", ("007",)),
         ("other_base", ("0x1f",)),
         ("decimal_comma", ("0,5", "e^0,5", "０，５")),
+        ("grouped", ("4,294,967,296", "4 294 967 296", "131 072", "4'294'967'296", "1.000.000")),
         ("two_ways", ("3/2√2", "e^2√2", "1/2π", "√2π")),
         ("dash", ("–0.5",)),
         ("too_long", ("1" * 1101,)),

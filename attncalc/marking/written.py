@@ -22,6 +22,7 @@ _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻", "0123456789+-")
 _raised = re.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻]+")
 _TIMES_TEN = frozenset("eEx*")
 _minus_infinity = re.compile(r"- ?(?:\.?inf|infinity|∞)", re.IGNORECASE).fullmatch
+_grouped = re.compile(r"[+-]?[0-9]{1,3}(?:(?:[,.][0-9]{3}){2,}|(?:[\s'’][0-9]{3})+)").fullmatch  # 4,294,967,296
 _in_brackets = re.compile(r"\(([^()]*)\)").fullmatch
 _decimal = re.compile(
     r"""([+-]?)\ *(0|[1-9][0-9]*|(?=\.[0-9]))(?:\.([0-9]*))?
@@ -84,6 +85,8 @@ def written(text: str, decimal_comma: bool = False) -> Written:
         return Written(text, None, None)
     if _minus_infinity(plain):
         return Written(text, -math.inf, None)
+    if _grouped(plain):
+        return Written(text, None, None, "grouped")
     if "," in plain and not decimal_comma:
         return Written(text, None, None, "decimal_comma")
     if decimal_comma:
