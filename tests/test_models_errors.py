@@ -173,7 +173,12 @@ def test_whatever_is_worked_has_its_page(kind: str) -> None:
     def laid_out(problem: dict[str, Any], format: str) -> None:
         assume(problem["kind"] != "output" or "probabilities" not in problem)
         read = parse(text_of(problem).encode())
-        assert "".join(pieces(read, solve(read), format=format, lang="zh"))
+        try:
+            solution = solve(read)
+        except ProblemError as error:  # words that are not divided by their sum may all be below a draw
+            assume("is above what all words add up to" not in str(error))
+            raise
+        assert "".join(pieces(read, solution, format=format, lang="zh"))
 
     laid_out()
 
