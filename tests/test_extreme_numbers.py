@@ -14,7 +14,7 @@ import pytest
 import yaml
 from fuzz import SHEETS, whole
 
-from attncalc import digits, mechanisms, problem
+from attncalc import digits, mark, mechanisms, problem
 from attncalc.cli import main
 from attncalc.expr import number, power, rational
 from attncalc.formats import FORMATS
@@ -166,3 +166,23 @@ def test_a_slip_in_long_figures_that_were_looked_up_is_marked(
     answers.write_text("H: [[123456789012345.678, 0.5], [1, 2]]\n")
     assert main(["check", str(file), str(answers), "-f", "text"]) == 1
     assert "✗ slip, 1" in capfdbinary.readouterr().out.decode()
+
+
+# A problem, the step that is written, its figures, and those one unit of a digit that float64 holds off.
+LONG = {
+    "a sum of products": ("Q: [[123456789012345, 0.678]]\nK: [[1, 1], [2, 0.5]]\nscale: none\n", "S",
+                          ["123456789012345.678", "246913578024690.339"],
+                          ["123456789012344.678", "246913578024691.339"]),
+    "fifteen digits": ("kind: residual\nx: [[123456789012.675, 1]]\nf: [[0.003, 1]]\n", "result",
+                       ["123456789012.678", "2"], ["123456789012.679", "2.001"]),
+    "squares": ("kind: rms-norm\nx: [[5664.55, 1.5]]\n", "squares", ["32087126.7025", "2.25"],
+                ["32087126.7035", "2.251"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", LONG.values(), ids=LONG)
+def test_a_slip_in_long_figures_is_marked(case: tuple[str, str, list[str], list[str]]) -> None:
+    text, id, right, wrong = case
+    read = problem.parse(text.encode())
+    assert {each.verdict for each in mark(read, {id: [right]}).figures} == {"correct"}
+    assert {each.verdict for each in mark(read, {id: [wrong]}).figures} == {"slip"}

@@ -174,3 +174,21 @@ def test_a_large_matrix_holds_no_fewer_digits_of_each_figure() -> None:
         rows = written([["1e10"] * n])
         steps = solve(parse(f"kind: residual\nx: {rows}\nf: {rows}\n".encode())).steps.values()
         assert not [step.id for step in steps if step.may_be_off]
+
+
+@pytest.mark.parametrize("scale", ["1e-15", "{multiply: 1e15}", "1e-300", "{multiply: 123456789012345.6}"])
+@pytest.mark.parametrize("rounding", ["exact", "carried"])
+def test_long_figures_that_a_constant_makes_are_worked_from_their_digits(scale: str, rounding: str) -> None:
+    """0.7 / 1e-15 is 699999999999999.9 in float64."""
+    given = ["0.3", "0.1", "0.7", "1.1"]
+    read = parse(f"S: {written([given])}\nscale: {scale}\n".encode()).with_show(rounding=rounding)
+    scaled = solve(read).steps["scaled"]
+    factor = Fraction(scale[11:-1]) if scale.startswith("{") else 1 / Fraction(scale)
+    assert scaled.values.tolist() == [[float(round(Fraction(x) * factor, 3)) for x in given]]
+    assert scaled.may_be_off
+
+
+def test_a_long_perplexity_is_said_to_be_off() -> None:
+    """1/√(1.2e-27) is 28867513459481.288, of which float64 has 14 digits by way of ln."""
+    steps = solve(parse(b"kind: loss\nprobabilities: [1e-13, 1.2e-14]\n")).steps.values()
+    assert [step.id for step in steps if step.may_be_off] == ["perplexity"]

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from attncalc.rounding import TIE, Bounds, Flags, Floats, Rule, rounded, rounded_or_not
 from attncalc.steps import Arrange, Given, Step
+from attncalc.steps.base import LAST_BITS
 
 Writings = NDArray[np.object_]  # of Written | None, n × m
 
@@ -105,10 +106,12 @@ def half_units(decimals: Floats, asked: Floats | int) -> Floats:
     return 0.5 * 10.0 ** -np.maximum(np.where(np.isinf(decimals), asked, decimals), asked)
 
 
-def within(values: Floats, bounds: Bounds, slack: Floats | float) -> Flags:
-    """Which figures lie within bounds, or no further from them than `slack`."""
+def within(values: Floats, bounds: Bounds, slack: Floats | float, noise: float = np.inf) -> Flags:
+    """Which figures lie within bounds, or no further from them than `slack`, and what float64 may have added: the
+    `noise` of their step, where that is known."""
     with np.errstate(invalid="ignore"):
-        noise = TIE * slack + 1e-12 * np.where(np.isfinite(values), np.abs(values), 0.0)
+        size = np.where(np.isfinite(values), np.abs(values), 0.0)
+        noise = TIE * slack + np.clip(noise, LAST_BITS * size, 1e-12 * size)
         inside = (values >= bounds.low - slack - noise) & (values <= bounds.high + slack + noise)
     return np.asarray(inside | (values == bounds.value))  # -∞ too
 

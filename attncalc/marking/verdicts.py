@@ -182,7 +182,7 @@ def follow(step: Step, written: Writings, follows: Bounds, asked: int, rule: Rul
     made to add up to 1, within one unit more. Exact ones, as 1/3, are judged as they would be written."""
     values, decimals = values_of(written)
     slack = half_units(decimals, asked) + moved(step, follows, asked, rule)
-    return within(as_shown(values, decimals, asked), follows, slack)
+    return within(as_shown(values, decimals, asked), follows, slack, step.noise)
 
 
 def _step(
@@ -190,22 +190,23 @@ def _step(
     shorter: Standing,
 ) -> Marked:  # fmt: skip
     asked, rule = standing.asked[step.id], standing.rule
-    exact, follows = _in_full_precision(solution, step).values, standing.follows(step)
+    full, follows = _in_full_precision(solution, step), standing.follows(step)
+    exact = full.values
     values, decimals = values_of(written)
     judged, half = as_shown(values, decimals, asked), half_units(decimals, asked)
 
-    def is_figure(other: Floats) -> Flags:
-        """Which are within half a unit of others, or the same once both are rounded."""
-        alike = rounded(judged, asked, rule.ties) == rounded(other, asked, rule.ties)
-        return np.asarray(within(judged, exactly(other), half) | (alike & (not standing.is_count(step))))
+    def is_figure(of: Step) -> Flags:
+        """Which are within half a unit of a step's, or the same once both are rounded."""
+        alike = rounded(judged, asked, rule.ties) == rounded(of.values, asked, rule.ties)
+        return np.asarray(within(judged, exactly(of.values), half, of.noise) | (alike & (not standing.is_count(step))))
 
-    right = is_figure(exact)
+    right = is_figure(full)
     following = follow(step, written, follows, asked, rule)
     if meant is not standing:  # one operand's slip was used, and another's was of the pen alone
         ways = product(*zip(standing.operands(step), meant.operands(step), strict=True))
         following |= np.any([follow(step, written, step.bounds([*way], asked), asked, rule) for way in ways], axis=0)
     as_meant = meant.follows(step) if meant is not standing else follows
-    intended = follow(step, written, as_meant, asked, rule) | is_figure(step.values)  # or the key's
+    intended = follow(step, written, as_meant, asked, rule) | is_figure(step)  # or the key's
     if isinstance(step, Reduce) and step.over == "start":  # each may go on from the one before it, as it was written
         own = chosen(~np.isnan(values), Bounds(values - half, values, values + half), follows)
         following |= within(judged, step.running_bounds(standing.operands(step), own, asked), half)

@@ -25,6 +25,7 @@ Figures = Callable[[Numbers], NDArray[Any]]  # what stands for cells of these nu
 
 DIGITS = 15  # that float64 holds of any decimal
 MOST_DIGITS = 308  # before the point of the largest figure that it holds, less one
+LAST_BITS = 1e-15  # of a figure, that a few operations of float64 may change
 _EXACTLY = 2**16  # figures in workings that are worked as fractions; more are left as float64 has them
 
 
@@ -205,7 +206,7 @@ class Step:
         decimals = self.own_decimals
         if decimals is None:
             return values
-        if self._is_long and self._is_of_fractions(values.size) and np.isfinite(values).all():
+        if self._is_long(values) and self._is_of_fractions(values.size) and np.isfinite(values).all():
             return self.recomputed([operand.fractions for operand in self.operands], expr.rationals).astype(np.float64)
         return snapped(values, decimals)
 
@@ -220,7 +221,7 @@ class Step:
     @cached_property
     def magnitude(self) -> float:
         """How many digits before the point the largest figure has, less than one more."""
-        return log10(np.max(np.abs(self.values), where=np.isfinite(self.values), initial=1.0))
+        return _magnitude(self.values)
 
     @cached_property
     def digits(self) -> float:
@@ -232,10 +233,27 @@ class Step:
             digits = max(ceil(operand.magnitude) for operand in self.operands)
         return digits + 2 * log10(self.in_working / len(self.operands))
 
+    def _is_long(self, values: Floats) -> bool:
+        """Whether one of these figures, or a part of its working, as far as its decimals are shown, has more digits
+        than float64: a constant of the law (0.7 / 1e-15), or e^x, makes long ones of short ones."""
+        return bool(self.operands) and max(self.digits, ceil(_magnitude(values))) + self.places > DIGITS
+
+    @cached_property
+    def noise(self) -> float:
+        """What float64 may add to a figure worked from these operands, but for what it adds to any figure of its size;
+        ∞ where no more is known than that it is little: of figures that come of others than short decimals."""
+        if self.own_decimals is None or not all(operand.is_held for operand in self.operands):
+            return np.inf
+        if not self.operands:
+            return 0.0
+        magnitudes: list[Any] = [operand.magnitude for operand in self.operands]  # which are added up like decimals
+        largest = 10.0 ** min(self.decimals_from(magnitudes) or 0.0, MOST_DIGITS)
+        return LAST_BITS * largest * self.in_working / len(self.operands)
+
     @property
-    def _is_long(self) -> bool:
-        """Whether a part of a figure's working, as far as its decimals are shown, has more digits than float64."""
-        return bool(self.operands) and self.digits + self.places > DIGITS
+    def is_held(self) -> bool:
+        """Whether each figure is as it was written, or float64 holds it whole."""
+        return self.decimals is not None and (not self.operands or self.magnitude + self.decimals <= DIGITS)
 
     def _is_of_fractions(self, size: int) -> bool:
         """Whether so many figures of decimals are worked as fractions: it takes a moment, and they are numbers."""
@@ -245,7 +263,7 @@ class Step:
     @property
     def may_be_off(self) -> bool:
         """Whether the last digits that are shown of a figure may be what float64 adds to it."""
-        if not self._is_long or self.rows_sum_to_one:
+        if not self._is_long(self.values) or self.rows_sum_to_one:
             return False
         if self.own_decimals is None or not self._is_of_fractions(self.values.size):
             return True
@@ -328,3 +346,7 @@ class Step:
         k = bisect_right(self._starts, number) - 1  # a page of many figures asks for as many cells
         operand = self.operands[k]
         return Cell(operand, *divmod(number - self._starts[k], operand.values.shape[1]))
+
+
+def _magnitude(values: Floats) -> float:
+    return log10(np.max(np.abs(values), where=np.isfinite(values), initial=1.0))
