@@ -77,6 +77,33 @@ def test_the_same_bytes_everywhere(call: str, world: str, folder: Path) -> None:
     assert run(call, folder, **WORLDS[world]) == (code, out, err)
 
 
+# Words of a call and names of files that are no ASCII, and refusals that repeat them.
+FAR = """
+"$@" mask --causal --tokens 喜,b
+"$@" exercise "$ABC" --level 1 --sheet-title 试卷 --course é --date 日 -f html
+"$@" exercise "$DRAWN" --level 1 --students 学生.csv --column 名 --seed 种子 --output-dir 班 && cat 班/*
+"$@" check 班
+"$@" solve "$ABC" --step 喜; "$@" solve 没有.yaml; "$@" exercise "$ABC" --blank 喜; "$@" exercise "$ABC" -o 页/
+"""
+
+
+def test_words_of_a_call_are_the_same_in_the_locale_c(tmp_path: Path) -> None:
+    said = []
+    for world in ("C.UTF-8", "C"):
+        here = tmp_path / world
+        here.mkdir()
+        (here / "学生.csv").write_text("名,b\n梅,1\n", encoding="utf-8")
+        problems = {"ABC": str(ROOT / "problems" / "abc.yaml"), "DRAWN": str(ROOT / "problems" / "draw-scale.yaml")}
+        settings = {"LC_ALL": world, "PYTHONUTF8": "0", "PYTHONIOENCODING": "utf-8", "PYTHONPATH": str(ROOT)}
+        done = subprocess.run(
+            ["bash", "-c", FAR, "-", *ATTNCALC], cwd=here, env={**os.environ, **problems, **settings},
+            capture_output=True, check=False, timeout=60,
+        )  # fmt: skip
+        said.append((done.returncode, done.stdout, done.stderr))
+    assert said[0] == said[1]
+    assert "喜".encode() in said[0][1] and "没有.yaml".encode() in said[0][2] and b"Traceback" not in said[0][2]
+
+
 def test_a_refusal_is_one_line_in_every_encoding(tmp_path: Path) -> None:
     call = [*ATTNCALC, "solve", "没有\udcff\x1b.yaml", "--format", "html"]
     for encoding in ("ascii", "cp1252", "utf-8", "utf-16"):

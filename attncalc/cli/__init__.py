@@ -26,12 +26,22 @@ GARBAGE = 200_000
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs the call and gives its exit code: 0 done, 1 something marked is not right, 2 it can't be used."""
+    if arguments is None:
+        _begin_in_utf8()
     gc.set_threshold(GARBAGE)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         return _answered((sys.argv[1:] if arguments is None else arguments) or ["--help"])
     finally:
         gc.freeze()  # what is left is not looked at when Python ends
+
+
+def _begin_in_utf8() -> None:
+    """Begins again where Python takes the words of the call and the names of files for ASCII, as in the locale C where
+    PYTHONUTF8=0 keeps it from its UTF-8 mode: what is typed there is UTF-8 all the same, and names of others can't be
+    written."""
+    if sys.getfilesystemencoding() == "ascii" and sys.executable:
+        os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])
 
 
 def _answered(arguments: list[str]) -> int:
