@@ -19,6 +19,8 @@ from attncalc.cli import main
 from attncalc.expr import number, power, rational
 from attncalc.formats import FORMATS
 from attncalc.marking.template import asked_steps
+from attncalc.rounding import Bounds
+from attncalc.steps import copied
 
 PROBLEMS = sorted((Path(__file__).resolve().parent.parent / "problems").glob("*.yaml"))
 FIGURES = {
@@ -186,3 +188,8 @@ def test_a_slip_in_long_figures_is_marked(case: tuple[str, str, list[str], list[
     read = problem.parse(text.encode())
     assert {each.verdict for each in mark(read, {id: [right]}).figures} == {"correct"}
     assert {each.verdict for each in mark(read, {id: [wrong]}).figures} == {"slip"}
+
+
+def test_what_is_chosen_by_figures_that_may_be_anything_is_what_was_chosen() -> None:
+    ids = Bounds(np.array([[-np.inf]]), np.array([[1.0]]), np.array([[np.inf]]))
+    assert {float(chosen[0, 0]) for (chosen,) in copied._choices([ids])} == {1.0}

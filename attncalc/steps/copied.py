@@ -189,13 +189,19 @@ class Arrange(Step):
         return pool[sources]  # FILL, -1, is the last of the pool, and ONE, -2, the one before it
 
 
+def _with_finite_ends(bounds: Bounds) -> Bounds:
+    """Of a figure that may be anything, as the largest of scores that are undefined, no other choice is tried."""
+    low, value, high = bounds
+    return Bounds(np.where(np.isfinite(low), low, value), value, np.where(np.isfinite(high), high, value))
+
+
 def _choices(choosers: Sequence[Bounds]) -> Iterator[tuple[Floats, ...]]:
     """What choosers within their bounds may be, as far as that makes another choice: the figures themselves; all at one
     end; of the first chooser, each column at one end and the rest at the other."""
     yield tuple(each.value for each in choosers)
     if all(np.array_equal(each.low, each.high) for each in choosers):
         return
-    first, *others = choosers
+    first, *others = map(_with_finite_ends, choosers)
     columns = np.arange(first.value.shape[1])
     ends = [first.low, first.high]
     if len(columns) == 1:  # ids: any between may be meant
