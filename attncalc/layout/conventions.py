@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from attncalc.blocks import Items, Math, Prose, Section, compose, figure
 from attncalc.expr import Expr, name, number, sqrt
+from attncalc.layout.looks import look
 from attncalc.layout.page import HUGE, Page
-from attncalc.solution import Convention
-from attncalc.steps import Given
+from attncalc.solution import Convention, Group
+from attncalc.steps import Given, Step
 
 
 def conventions(page: Page) -> Section:
@@ -38,8 +39,18 @@ def _noise(page: Page) -> list[Prose]:
     """Which figures are shown with more digits than float64 holds; those that a huge result is worked from are not
     looked at again."""
     steps = [step for step in page.solution.steps.values() if step.may_be_off] if page.cells <= HUGE else []
-    symbols = [Prose((Math(symbol),)) for symbol in dict.fromkeys(step.symbol for step in steps)]
-    return [page.say("conventions.noise", steps=page.say.enumeration(symbols))] if symbols else []
+    in_lines = set(_in_lines(page.solution.root)) if page.detail == "full" else set()
+    called = [page.say(look(step).line) if step in in_lines else Prose((Math(step.symbol),)) for step in steps]
+    return [page.say("conventions.noise", steps=page.say.enumeration(list(dict.fromkeys(called))))] if steps else []
+
+
+def _in_lines(group: Group) -> Iterator[Step]:
+    """The steps that a page in full shows as lines of each row, under names of their own."""
+    for member in group.members:
+        if isinstance(member, Group):
+            yield from _in_lines(member)
+        elif isinstance(member, Step) and group.order == "by row":
+            yield member
 
 
 def _plain(page: Page, convention: Convention) -> Prose:
