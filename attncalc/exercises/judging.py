@@ -35,7 +35,7 @@ WHY = {  # in words
 NEAR = 0.02  # of a unit: figures so near to a tie are not asked for
 # How long it takes to draw and look at a matrix, to compute a figure that is no sum of products, and to work by the
 # habits as well: measured in products of a sum, the longest time of some problems.
-A_MATRIX, A_FIGURE, BY_HAND = 2048, 16, 8
+A_MATRIX, A_FIGURE, BY_HAND = 2800, 16, 8
 RARE = 0.05  # of draws: a method that changes the digits of fewer can't be told from the right one here
 ENOUGH = 0.02  # of draws: so many must be fair to some steps for these to be asked together
 
