@@ -41,8 +41,11 @@ class Call:
         usages = [os.wait4(process.pid, 0)[2] for process, _ in running]
         seconds = time.perf_counter() - start
         processor = sum(usage.ru_utime + usage.ru_stime for usage in usages)
-        last = printed[0].split()[-1:]  # a process of works.py ends with the seconds that its work took
-        work = float(last[0]) if last and self.arguments[1:2] == (WORKS,) else seconds
+        work = seconds
+        if self.arguments[1:2] == (WORKS,):  # which ends with the seconds that its work took
+            if not printed[0]:
+                raise RuntimeError(f"{' '.join(self.arguments)} failed")
+            work = float(printed[0].split()[-1])
         return Cost(seconds, processor, max(usage.ru_maxrss for usage in usages), work)
 
     def _start(self) -> tuple[subprocess.Popen[bytes], int]:

@@ -119,7 +119,7 @@ SLOPES = [
     Slope("text of an n × n matrix", "figures printed", worked("matrix_printed"), lambda n: n * n, "work",
           (128, 256, 512, 1024), (4, 8)),
     Slope("full working of n tokens, d = 8", "figures printed: n²", worked("page_in_full"), lambda n: n * n, "work",
-          (16, 32, 64, 128), (3, 4)),
+          (10, 20, 40, 80), (3, 4)),
     Slope("result of a causal head of n tokens", "n² d", solve_large, lambda n: n * n * D, "time",
           (1024, 2048, 4096, 8192), (8, 16)),
     Slope("n sheets with keys", "n", sheets, float, "time", (125, 250, 500, 1000), (2, 3)),
