@@ -39,10 +39,11 @@ class Figures(Protocol):
 
 def decimals_of(texts: Texts) -> int:
     """How many decimals the figures have that are written so: 2 of 0.25, 20 of 1e-20."""
-    return max(map(_decimals, set(texts.ravel().tolist())), default=0)
+    return max(map(decimals_in, set(texts.ravel().tolist())), default=0)
 
 
-def _decimals(text: str) -> int:
+def decimals_in(text: str) -> int:
+    """The same of one figure."""
     if "e" not in text:
         return len(text.partition(".")[2])
     exponent = Decimal(text).as_tuple().exponent
@@ -119,7 +120,7 @@ def _of_halves(units: NDArray[np.intp], places: int) -> Texts:
 
 
 def _scientific(value: float) -> str:
-    """A figure of more digits than float64 tells apart: those that it does."""
+    """A figure of more digits than float64 tells apart, by those that it does; or what is no figure: ∞, ?."""
     return _NO_FIGURES.get(repr(value)) or repr(value).replace("e+", "e")
 
 

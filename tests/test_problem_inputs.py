@@ -145,6 +145,7 @@ REFUSED = {
     **{f"heads {text}": (f"H: {I2}\n{WEIGHTS}heads: {text}\n", 5, 8, "heads",
                          f"{text} is not a whole number from 1 to 1000000", "")
        for text in ("0", "-1", "two", "1000001")},
+    "heads 2.0": (f"H: {I2}\n{WEIGHTS}heads: 2.0\n", 5, 8, "heads", "2.0 is not written in digits alone", "write 2"),
     "heads 3": (f"H: {I2}\n{WEIGHTS}heads: 3\n", 5, 8, "heads",
                 "3, but W_Q has 2 columns, which 3 does not divide", ""),
     "causal, unequal": ("Q: [[1], [2]]\nK: [[1], [2], [3]]\nmask: causal\n", 3, 7, "mask",

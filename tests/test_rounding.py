@@ -308,6 +308,7 @@ def test_figures_of_more_digits_than_float64_holds():
     assert digits.one(1e300, 3, Rule()) == "1e300"
     assert digits.one(-1e300, 0, Rule()) == "-1e300"
     assert digits.one(12345678901234567890.0, 3, Rule()) == "1.2345678901234567e19"  # 17 digits name it
+    assert [*map(digits.decimals_in, ("1.25e19", "6.03e-06", "0.250", "-∞"))] == [0, 8, 3, 0]
     assert digits.constant(3e20, 3, Rule()) == "3e20"  # its 0 is none that is left out
     assert digits.as_text(np.array([[1e16, 1.5]]), 2).tolist() == [["1e16", "1.5"]]
     assert digits.one(1e-300, 3, Rule()) == "0.000"

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from attncalc.digits import as_text
+from attncalc.digits import as_text, decimals_in
 from attncalc.marking.verdicts import Marking
 from attncalc.rounding import Texts
 from attncalc.steps import Given, Matrix, Step
@@ -44,14 +43,10 @@ def _stood(marking: Marking, step: Step) -> Step:
         rows_sum_to_one=step.rows_sum_to_one, matrix=Matrix(printed, texts),
     )  # fmt: skip
     stood.values = printed
-    stood.exact = step.exact | (_decimals_of(texts) < places)  # -1.0000 is -0.99998 rounded, so what it gives is -1.00
+    decimals = np.reshape([decimals_in(text) for text in texts.flat], texts.shape)
+    stood.exact = step.exact | (decimals < places)  # -1.0000 is -0.99998 rounded, so what it gives is -1.00
     stood.decimals = stood.own_decimals
     return stood
-
-
-def _decimals_of(texts: Texts) -> NDArray[np.intp]:
-    """How many decimals each figure has."""
-    return np.reshape([len(text.partition(".")[2]) for text in texts.flat], texts.shape)
 
 
 def _value_of(text: str) -> float:

@@ -206,7 +206,7 @@ class Step:
         decimals = self.own_decimals
         if decimals is None:
             return values
-        if self._is_long(values) and self._is_of_fractions(values.size) and np.isfinite(values).all():
+        if self._is_long(_magnitude(values)) and self._is_of_fractions(values.size) and np.isfinite(values).all():
             return self.recomputed([operand.fractions for operand in self.operands], expr.rationals).astype(np.float64)
         return snapped(values, decimals)
 
@@ -233,10 +233,10 @@ class Step:
             digits = max(ceil(operand.magnitude) for operand in self.operands)
         return digits + 2 * log10(self.in_working / len(self.operands))
 
-    def _is_long(self, values: Floats) -> bool:
-        """Whether one of these figures, or a part of its working, as far as its decimals are shown, has more digits
-        than float64: a constant of the law (0.7 / 1e-15), or e^x, makes long ones of short ones."""
-        return bool(self.operands) and max(self.digits, ceil(_magnitude(values))) + self.places > DIGITS
+    def _is_long(self, magnitude: float) -> bool:
+        """Whether a figure of so many digits, or a part of its working, as far as its decimals are shown, has more than
+        float64: a constant of the law (0.7 / 1e-15), or e^x, makes long ones of short ones."""
+        return bool(self.operands) and max(self.digits, ceil(magnitude)) + self.places > DIGITS
 
     @cached_property
     def noise(self) -> float:
@@ -263,7 +263,7 @@ class Step:
     @property
     def may_be_off(self) -> bool:
         """Whether the last digits that are shown of a figure may be what float64 adds to it."""
-        if not self._is_long(self.values) or self.rows_sum_to_one:
+        if not self._is_long(self.magnitude) or self.rows_sum_to_one:
             return False
         if self.own_decimals is None or not self._is_of_fractions(self.values.size):
             return True
