@@ -190,7 +190,8 @@ class Sheet:
     def _refuse_without_room(self, id: str, n: int, m: int) -> None:
         if n * m > self._room:
             what = f"{n} × {m} figures are more than there is room for"
-            raise StepError(self._prefix + id, (), what, "give fewer, or ask for the result alone: --detail result")
+            hint = "" if self._only_result else ", or ask for the result alone: --detail result"
+            raise StepError(self._prefix + id, (), what, f"give fewer{hint}")
 
     def _record(self, step: Step, work: Callable[[], Floats]) -> Step:
         if self._only_result:

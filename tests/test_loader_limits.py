@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import codecs
 import json
+import os
 from collections import Counter
 from functools import partial
+from itertools import cycle
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +21,7 @@ from attncalc.layout import lay_out, page
 from attncalc.problem import files, fitting
 from attncalc.problem.decoding import decode
 from attncalc.problem.nodes import compose
+from attncalc.problem.room import MOST, Room
 from attncalc.problem.source import Source
 from attncalc.show import Show
 from attncalc.steps import Arrange
@@ -42,12 +45,11 @@ def empty_file(path: Path, size: int) -> Path:
     (".npz", 200_000_000), (".npy", 200_000_000), (".csv", 20_000_000), (".txt", 20_000_000),
 ])  # fmt: skip
 def test_how_large_a_file_of_figures_may_be(ending: str, most: int, tmp_path: Path) -> None:
-    source = Source("f", folder=tmp_path)
-    name = empty_file(tmp_path / f"W{ending}", most).name
-    assert len(files._bytes(source, name, files.LARGEST[ending])) == most
-    empty_file(tmp_path / name, most + 1)
+    path = empty_file(tmp_path / f"W{ending}", most)
+    assert len(files._read(path, ending, Room()).data) == most
+    empty_file(path, most + 1)
     with pytest.raises(files.NotUsable, match=f"larger than {most} bytes"):
-        files._bytes(source, name, files.LARGEST[ending])
+        files._read(path, ending, Room())
 
 
 def test_how_large_a_problem_file_may_be(tmp_path: Path) -> None:
@@ -77,6 +79,81 @@ def test_how_many_figures_are_drawn_of_one_matrix(rows: int, columns: int) -> No
     assert parse(f"{SOFTMAX}{form.format(rows, columns)}\n".encode()).given.x.values.shape == (rows, columns)
     said = error_of(f"{SOFTMAX}{form.format(rows + 1, columns)}\n")
     assert f"{rows + 1} × {columns} is too large; at most 1000000 entries" in said
+
+
+DRAWN = "{random: integers, from: 0, to: 1, seed: 1, columns: 500}"
+
+
+def layers_of(form: str, count: int) -> str:
+    """A model whose every layer has four matrices of 500 × 500 of this form: 1,000,000 entries."""
+    layer = f"{{W_Q: {form}, W_K: {form}, W_V: {form}, W_O: {form}}}"
+    x = ", ".join(["1"] * 500)
+    return f"kind: encoder\nH: [[{x}]]\nlayers:\n" + f"  - {{attention: {layer}}}\n" * count
+
+
+@pytest.mark.parametrize("form", ["identity", DRAWN])
+def test_how_many_entries_a_file_has_that_are_not_written_out(form: str) -> None:
+    """Those of all its layers together."""
+    assert MOST == 3_000_000
+    parse(layers_of(form, 3).encode())
+    said = error_of(layers_of(form, 4))
+    assert "layers[4].attention.W_Q: 500 × 500 is too large; at most 0 entries more" in said
+
+
+@pytest.mark.parametrize("compressed", [True, False])
+def test_an_array_that_is_larger_than_its_file_has_no_more_room(
+    compressed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (np.savez_compressed if compressed else np.savez)("a.npz", a=np.zeros((1800, 1800)), b=np.zeros((1500, 1500)))
+    Path("f.yaml").write_text(f"{SOFTMAX}{{file: a.npz, name: a}}\n")
+    if compressed:
+        with pytest.raises(ProblemError, match=r"a.npz: 3240000 entries, but there is room for \d+; save it without"):
+            problem.load("f.yaml")
+    else:
+        assert problem.load("f.yaml").given.x.values.size == 1800**2
+    Path("f.yaml").write_text(f"{SOFTMAX}{{file: a.npz, name: b}}\n")
+    assert problem.load("f.yaml").given.x.values.size == 1500**2
+
+
+SPELLINGS = [[name] for name in ("w.csv", "w.npz", "w.npy")] + [["w.csv", "./w.csv", ".//w.csv", "v.csv"]]
+
+
+@pytest.mark.parametrize("names", SPELLINGS)
+def test_a_file_is_read_once_however_often_it_is_named(
+    names: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By whatever name; and each time its entries take room again."""
+    monkeypatch.chdir(tmp_path)
+    figures = np.ones((100, 100))
+    np.savetxt("w.csv", figures, delimiter=",", fmt="%d"), np.savez("w.npz", figures), np.save("w.npy", figures)
+    Path("v.csv").symlink_to("w.csv")
+    opened: Counter[str] = Counter()
+    real = os.open
+    monkeypatch.setattr(os, "open", lambda path, *rest: opened.update([Path(path).name]) or real(path, *rest))
+    x = ", ".join(["1"] * 100)
+
+    def heads(count: int) -> str:
+        uses = (f"{{file: {name}}}" for name in cycle(names))
+        head = [f"- {{W_Q: {next(uses)}, W_K: {next(uses)}, W_V: {next(uses)}}}" for _ in range(count)]
+        return f"H: [[{x}]]\nheads:\n" + "\n".join(head)
+
+    Path("f.yaml").write_text(heads(50))
+    assert problem.load("f.yaml").given.heads == 50
+    assert opened == {Path(names[0]).name: 1}
+    Path("f.yaml").write_text(heads(150))
+    with pytest.raises(ProblemError, match=r": used again, but there is room for \d+ entries more; use it less often"):
+        problem.load("f.yaml")
+
+
+@pytest.mark.parametrize(("more", "room"), [(0, 8_000_000), (1 << 20, 200_000_000)])
+def test_only_what_is_large_itself_has_room_for_the_result_of_very_many_figures(more: int, room: int) -> None:
+    text = f"Q: &x [{', '.join(['[1]'] * 1_500)}]\nK: *x\nV: *x\nshow: {{detail: result}}\n#" + "x" * more
+    if room > 10 * 1500**2:
+        assert solve(parse(text.encode())).result.shape == (1500, 1)
+    else:
+        with pytest.raises(ProblemError, match=r": 1500 × 1500 figures .* there is room for; give fewer$"):
+            solve(parse(text.encode()))
 
 
 def test_a_slip_well_above_an_error_is_not_blamed_for_it() -> None:

@@ -770,6 +770,13 @@ def test_versions_2_and_3_of_the_format(tmp_path: Path) -> None:
         assert in_folder(tmp_path, FROM_FILE % "w.npy").given.W_Q.values.tolist() == [[1, 0], [0, 1]]
 
 
+@pytest.mark.parametrize(("descr", "data"), [("<f8", b"\1\0\0\0\0\0\xf0\x7f"), ("<f4", b"\1\0\x80\x7f")])
+def test_a_nan_that_signals_is_refused_without_a_warning(tmp_path: Path, descr: str, data: bytes) -> None:
+    (tmp_path / "w.npy").write_bytes(header("(1, 1)", f"'{descr}'") + data)
+    error = refused_in(tmp_path, FROM_FILE % "w.npy")
+    assert (error.path, error.what) == ("W_Q[1,1]", "nan is not finite")
+
+
 def test_a_zip_bomb_is_not_unpacked(tmp_path: Path) -> None:
     with (
         zipfile.ZipFile(tmp_path / "w.npz", "w", zipfile.ZIP_DEFLATED) as archive,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
@@ -43,7 +44,7 @@ def read_answers(
     `variant` than the problem is. A figure that is none is no error: it is Written as invalid; and so is, in answers to
     a variant, whose sheet may ask for the shapes, each figure of a step for which another matrix is written.
     """
-    source = decode(data, name)._replace(count_from=count_from)
+    source = replace(decode(data, name), count_from=count_from)
     reader = AnswerReader(source, solution, decimal_comma, shapes_asked=variant is not None)
     suffix = PurePath(name).suffix.lower()
     if step is not None:

@@ -36,9 +36,10 @@ MECHANISMS = {
     "size": "size.sizes",
 }
 WITH_A_SIZE = ("size", "encoder", "decoder", "encoder-decoder")  # kinds of which `attncalc size` can say how large
-# How many figures may be worked, by `show.detail`, where not all are shown: nothing said, those of 1,024 positions with
-# a mask; their result alone, those of 4,096.
-MOST_SHOWN_IN_PART: dict[str | None, int] = {None: 8_000_000, "result": 200_000_000}
+# How many figures may be worked where not all are shown: those of 1,024 positions with a mask; of the result alone,
+# where what was read is LARGE, those of 4,096.
+MOST_SHOWN_IN_PART, MOST_OF_LARGE = 8_000_000, 200_000_000
+LARGE = 1 << 20  # bytes
 # What steps may be called: `show.decimals` may name one that a solution has no need of.
 NAMES = frozenset({"H", "memory", "W_Q", "W_K", "W_V", "W_QKV", "b_Q", "b_K", "b_V", "b_QKV", "Q", "K", "V", "product",
                    "Q.product", "K.product", "V.product", "output.product", "K_T", "S", "x",
@@ -100,9 +101,10 @@ def _in_file(problem: Problem, error: StepError) -> ProblemError:
 
 
 def _worked(problem: Problem, on_step: Callable[[str], object] | None) -> Solution:
-    detail = problem.show.detail
-    most = MOST_SHOWN_IN_PART.get(detail, MOST_FIGURES)
-    sheet = Sheet(problem.show.rule, on_step, most=most, result=detail == "result")
+    only_result = problem.show.detail == "result"
+    most = MOST_SHOWN_IN_PART if only_result or problem.show.detail is None else MOST_FIGURES
+    most = MOST_OF_LARGE if only_result and problem.characters >= LARGE else most
+    sheet = Sheet(problem.show.rule, on_step, most=most, result=only_result)
     try:
         mechanism(problem.kind)(sheet, problem.given, problem.show)
         if problem.drawn:

@@ -23,6 +23,7 @@ from attncalc.problem.masks import Mask
 from attncalc.problem.matrices import matrix
 from attncalc.problem.nodes import MapNode, Node, compose, is_empty
 from attncalc.problem.readers import anything, choice, scalar, text
+from attncalc.problem.room import Room
 from attncalc.problem.schema import Key, Kind, Table, nearest
 from attncalc.problem.show import show
 from attncalc.problem.source import Source, either, one_line, short
@@ -49,6 +50,7 @@ class Problem(NamedTuple):
     published: Node | None = None  # figures printed elsewhere, for marking
     variant: str | None = None  # which one this is of those drawn from a problem
     drawn: tuple[str, ...] = ()  # the matrices that the file leaves to `draw`, of which these figures are an example
+    characters: int = 0  # that were read for it: of the file, and bytes of those that it names
 
     def with_show(self, **changes: Any) -> Problem:
         """The same problem shown otherwise, as Show.changed says: `with_show(decimals=4, rounding="carried")`."""
@@ -185,14 +187,15 @@ def load_template(path: str | os.PathLike[str]) -> Template:
 
 
 def _tree(data: bytes, name: str, folder: Path | None) -> tuple[Source, Node]:
-    source = decode(data, name)._replace(folder=folder)
+    source = replace(decode(data, name), folder=folder)
     root = compose(source)
     if root is None:
         raise source.error_at(1, 1, "", "expected a mapping at top level", "the file is empty")
-    return source._replace(count_from=_count_from(root)), root
+    return replace(source, count_from=_count_from(root)), root
 
 
 def _built(source: Source, root: Node) -> Problem:
+    source = replace(source, room=Room())
     name = _kind_of(source, root)
     kind = kind_of(name)
     table = kind.keys + KEYS
@@ -201,8 +204,9 @@ def _built(source: Source, root: Node) -> Problem:
     said = table.read(source, root)
     given = kind.build(source, said)
     return Problem(
-        source.name, said["title"], said["lang"], name, said["show"], given, said["published"], said["variant"]
-    )
+        source.name, said["title"], said["lang"], name, said["show"], given, said["published"], said["variant"],
+        characters=len(source.text) + source.room.bytes,
+    )  # fmt: skip
 
 
 def _count_from(root: Node) -> int:

@@ -21,7 +21,7 @@ from attncalc.problem.source import Source
 from attncalc.rounding import Floats
 from attncalc.steps import Matrix
 
-MOST_DRAWN = 1_000_000  # entries of a matrix that isn't written out
+MOST_DRAWN = 1_000_000  # entries of one matrix
 LARGEST = 1_000_000  # of a draw
 CANDIDATES = 8  # for a matrix that is to be fit for an exercise
 
@@ -140,11 +140,12 @@ def bounds_of(
 
 def as_written(values: Floats) -> Matrix:
     """A Matrix of whole numbers, quarters (or -∞), each written as it would be by hand."""
-    texts = [["-∞" if value == -np.inf else _text(value) for value in row] for row in values.tolist()]
-    written = np.empty(values.shape, dtype=object)
-    written[:] = texts
-    return Matrix(values, written)
+    different, places = np.unique(values, return_inverse=True)
+    texts = np.array([_text(value) for value in different.tolist()], dtype=object)
+    return Matrix(values, texts[places].reshape(values.shape))
 
 
 def _text(value: float) -> str:
+    if value == -np.inf:
+        return "-∞"
     return str(int(value)) if value == int(value) else repr(value)

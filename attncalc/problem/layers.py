@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, NamedTuple, TypeAlias
 
 from attncalc.problem import experts as mixtures
@@ -203,7 +204,7 @@ def _rotary(source: Source, rows: Rows, given: Attention) -> Rotary | None:
         return None
     assert asked.rotary and asked.node and given.d_k
     shown = f"d_k is {given.d_k}"
-    whole, places = source._replace(within="", scope=""), max(rows.inputs.n.size, rows.longest)
+    whole, places = replace(source, within="", scope=""), max(rows.inputs.n.size, rows.longest)
     return rotary.check(
         whole, asked.rotary, given.d_k, places, shown=shown, node=asked.node, said=asked.said, path=asked.path
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -18,6 +19,7 @@ from attncalc.problem.forms import Form, Identity, Random, random
 from attncalc.problem.nodes import ListNode, MapNode, Node, scalar_at
 from attncalc.problem.numbers import NotANumber, number, plain_row
 from attncalc.problem.readers import not_a_number
+from attncalc.problem.schema import Reading
 from attncalc.problem.source import Source, counted, look_alike
 from attncalc.rounding import Flags, Floats
 from attncalc.steps import Matrix
@@ -135,13 +137,23 @@ def _described(source: Source, node: Node, path: str, entries: Entries, vector: 
 
 
 def _from_file(source: Source, node: Node, path: str, entries: Entries, vector: bool) -> Matrix:
-    said, ending, data = files.contents(source, node, path)
-    if ending in (".csv", ".txt"):
+    said, file = files.contents(source, node, path)
+    read = partial(_read, source, said, file, path, entries, vector)
+    found: Matrix = source.room.once((file, said["name"], entries, vector), read)
+    if found.values.size > source.room.left:
+        what = f"used again, but there is room for {source.room.left} entries more"
+        raise files.unusable(source, said, path, files.NotUsable(what, "use it less often"))
+    source.room.left -= found.values.size
+    return found
+
+
+def _read(source: Source, said: Reading, file: files.File, path: str, entries: Entries, vector: bool) -> Matrix:
+    if file.ending in (".csv", ".txt"):
         name = str(source.folder / said["file"]) if source.folder else said["file"]
-        table = decode(data, name)
+        table = decode(file.data, name)
         table = Source(name, table.text, source.count_from)
         return rows(table, plain_rows(table), path, entries)
-    values = files.array(source, said, path, data, ending)
+    values = files.array(source, said, path, file)
     if values.ndim == 1:
         if not vector:
             error = files.NotUsable(f"{len(values)} figures in one dimension, not rows", "save a matrix")

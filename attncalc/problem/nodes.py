@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, NoReturn, TypeAlias
 
@@ -99,7 +100,7 @@ def compose(source: Source, typed: str = "") -> Node | None:
 
         joined = pairs_joined(source.text)
         if joined != source.text:
-            return compose(source._replace(text=joined), source.text)
+            return compose(replace(source, text=joined), source.text)
         raise syntax_error(source, error, composer.last, typed or source.text) from None
 
 

@@ -194,13 +194,19 @@ class Sizes:
                     raise self._not_square(operand, rows, columns)
                 rows, columns = rows or columns, columns or rows
             if rows and columns:
-                if rows * columns > MOST_DRAWN:
-                    what = f"{rows} × {columns} is too large"
-                    raise self.source.error(operand.node, operand.path, what, f"at most {MOST_DRAWN} entries")
+                self._refuse_large(operand, rows, columns)
                 operand.given = operand.given.matrix(f"{self.source.scope}{operand.name}", rows, columns)
                 self._learn([operand])
                 fitted = True
         return fitted
+
+    def _refuse_large(self, operand: Operand, rows: int, columns: int) -> None:
+        """Raise ProblemError where there is no room for so many entries that nobody wrote out."""
+        room = self.source.room
+        if rows * columns > min(MOST_DRAWN, room.left):
+            hint = f"at most {MOST_DRAWN} entries" if room.left >= MOST_DRAWN else f"at most {room.left} entries more"
+            raise self.source.error(operand.node, operand.path, f"{rows} × {columns} is too large", hint)
+        room.left -= rows * columns
 
     def _assume(self, dimension: str, other: str) -> bool:
         size = self.get(other)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from attncalc.errors import ProblemError
+from attncalc.problem.room import Room
 
 LONGEST = 40  # characters of a user's text that a message repeats
 
@@ -26,11 +28,13 @@ class Placed(Protocol):
     def start_mark(self) -> Any: ...
 
 
-class Source(NamedTuple):
+@dataclass(frozen=True, repr=False)
+class Source:
     """One text with the name the user gave it; `count_from` is where indices in messages start (0 or 1).
 
     `folder` is where the files that it names are; None: it can't name any. Within a part of the file (`inside`), paths
-    are those of the part: `within` is what stands before them in messages, `scope` the same with indices from 1.
+    are those of the part: `within` is what stands before them in messages, `scope` the same with indices from 1. All
+    parts share its `room`.
     """
 
     name: str
@@ -39,12 +43,13 @@ class Source(NamedTuple):
     folder: Path | None = None
     within: str = ""
     scope: str = ""
+    room: Room = field(default_factory=Room)
 
     def inside(self, key: str, *index: int) -> Source:
         """The same text, for a part of it: `layers` and an index from 0, then `attention`."""
         one_up = [number + 1 - self.count_from for number in index]  # `cell` counts as the user does; a scope from 1
-        return self._replace(within=f"{self.within}{self.cell(key, *index) if index else key}.",
-                       scope=f"{self.scope}{self.cell(key, *one_up) if index else key}.")  # fmt: skip
+        within = f"{self.within}{self.cell(key, *index) if index else key}."
+        return replace(self, within=within, scope=f"{self.scope}{self.cell(key, *one_up) if index else key}.")
 
     def error(self, at: Placed, path: str, what: str, hint: str = "") -> ProblemError:
         """The error of the thing `at`, to be raised by the caller."""

@@ -49,7 +49,7 @@ class Matrix:
         """The values, for whoever changes them."""
         return self.values.copy()
 
-    @property
+    @cached_property
     def decimals(self) -> int | None:
         return None if self.written is None else decimals_of(self.written)
 
