@@ -146,6 +146,43 @@ def test_a_file_is_read_once_however_often_it_is_named(
         problem.load("f.yaml")
 
 
+def test_how_many_matrices_are_drawn() -> None:
+    """Those that `draw` names, and, where it names none, those that are written out."""
+    named = "H: [[1, 2]]\ndraw: {{{}}}\n"
+    with pytest.raises(ProblemError, match=r"f.yaml:2:1: draw: 1001 matrices are too many; at most 1000 of them$"):
+        parse(named.format(", ".join(f"W_{k}: integers" for k in range(1001))).encode(), "f.yaml")
+    written = "H: [[1]]\nheads:\n" + "- {W_Q: [[1]], W_K: [[1]], W_V: [[1]]}\n" * 333
+    assert len(problem.template(written.encode()).draws) == 1000
+    with pytest.raises(ProblemError, match=": more than 1000 matrices would be drawn; name in draw: at most 1000"):
+        problem.template((written + "- {W_Q: [[1]], W_K: [[1]], W_V: [[1]]}\n").encode())
+
+
+HUGE = "x" * 100_000
+TOO_LONG = {  # texts of a file that a message repeats, or holds another against
+    "a vocabulary": f"kind: output\nx: [[1]]\nW: [[1, 1]]\nvocabulary: [a, '{HUGE}']\nshow: {{top: 1}}\ntargets: [b]\n",
+    "input": f"kind: decoder\nvocabulary: [a, {HUGE}]\nembedding: [[1], [1]]\ninput: [b]\n",
+    "a near word": f"kind: decoder\nvocabulary: [a, {HUGE}A]\nembedding: [[1], [1]]\ninput: [{HUGE}a]\n",
+    "a key": f"H: [[1]]\n{HUGE}: 1\n",
+    "a kind": f"kind: {HUGE}\n",
+    "a choice": f"H: [[1]]\nshow: {{rounding: {HUGE}}}\n",
+    "an array": f"H: {{file: w.npz, name: {HUGE}}}\n",
+    "a path": f"H: [[1]]\ndraw: {{{HUGE}: integers}}\n",
+}
+
+
+@pytest.mark.parametrize("name", TOO_LONG)
+def test_messages_do_not_grow_with_the_texts_that_they_name(name: str) -> None:
+    assert len(error_of(TOO_LONG[name])) < 700
+
+
+def test_messages_do_not_grow_with_the_number_of_steps() -> None:
+    heads = "".join("  - {W_Q: [[1]], W_K: [[1]], W_V: [[1]]}\n" for _ in range(100))
+    text = f"H: [[1]]\nheads:\n{heads}show: {{decimals: {{none: 2}}}}\n"
+    with pytest.raises(ProblemError, match=r"no step is called so; the steps here are H, .* and \d+ more$") as caught:
+        solve(parse(text.encode()))
+    assert len(str(caught.value)) < 700
+
+
 @pytest.mark.parametrize(("more", "room"), [(0, 8_000_000), (1 << 20, 200_000_000)])
 def test_only_what_is_large_itself_has_room_for_the_result_of_very_many_figures(more: int, room: int) -> None:
     text = f"Q: &x [{', '.join(['[1]'] * 1_500)}]\nK: *x\nV: *x\nshow: {{detail: result}}\n#" + "x" * more

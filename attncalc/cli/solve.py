@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from attncalc.solution import Solution
     from attncalc.steps import Step
 
-MOST_NAMED = 40  # ids of steps in a message
 
 
 def solve(
@@ -59,11 +58,11 @@ def _steps(solution: Solution, id: str) -> list[Step]:
     from difflib import get_close_matches
 
     from attncalc.errors import UsageError
-    from attncalc.problem.source import some_of
+    from attncalc.problem.source import MOST_IDS, some_of
 
     known = list(solution.steps)
     close = get_close_matches(id, [*known, *(full.rpartition(".")[2] for full in known)], 1)
     hint = f"did you mean {close[0]}? " if close else ""
-    raise UsageError(f"no step {id!r} in this solution", f"{hint}it has {some_of(known, MOST_NAMED)}")
+    raise UsageError(f"no step {id!r} in this solution", f"{hint}it has {some_of(known, MOST_IDS)}")
 
 

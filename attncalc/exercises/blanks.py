@@ -10,6 +10,7 @@ import numpy as np
 
 from attncalc.errors import UsageError
 from attncalc.marking.template import asked_steps, by_choice
+from attncalc.problem.source import MOST_IDS, some_of
 from attncalc.rounding import Flags
 from attncalc.solution import Solution
 from attncalc.steps import Step
@@ -137,7 +138,7 @@ def hidden(solution: Solution, asked: Asked) -> Hidden:
 def _named(solution: Solution, name: str) -> list[Step]:
     found = _worked(solution, name)
     if not found:
-        known = ", ".join(step.id for step in asked_steps(solution))
+        known = some_of([step.id for step in asked_steps(solution)], MOST_IDS)
         raise UsageError(f"--blank {name} names no step that is worked here", f"there are {known}")
     return found
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from attncalc.errors import ProblemError, StepError
 from attncalc.problem import Problem
-from attncalc.problem.source import either
+from attncalc.problem.source import MOST_IDS, either, some_of
 from attncalc.sheet import MOST_FIGURES, Sheet
 from attncalc.show import Show
 from attncalc.solution import Solution
@@ -118,5 +118,5 @@ def _check_decimals(problem: Problem, solution: Solution) -> None:
     """A step that `show.decimals` names must be one that can be."""
     for id in problem.show.rule.by_step:
         if id not in solution.steps and re.sub(r"^((head|token|expert)[1-9]\d*\.|top_k\.)+", "", id) not in NAMES:
-            hint = f"the steps here are {', '.join(solution.steps)}"
+            hint = f"the steps here are {some_of(list(solution.steps), MOST_IDS)}"
             raise ProblemError(problem.name, 0, 0, f"show.decimals.{id}", "no step is called so", hint)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -96,20 +97,20 @@ def probabilities(source: Source, node: Node, path: str) -> Given:
 
 def rows(source: Source, node: ListNode, path: str, entries: Entries = FIGURES) -> Matrix:
     """A Matrix from a list of rows that are written out."""
-    values: list[list[float]] = []
-    written: list[list[str]] = []
+    values, written = array("d"), list[str]()
+    width = len(node.items[0].items) if node.items and isinstance(node.items[0], ListNode) else 0
     for index, row in enumerate(node.items):
         if not isinstance(row, ListNode):
             raise _not_rows(source, row if index else node, path)
         row_values, row_written = _row(source, row, path, index, entries)
-        if len(row_values) != len(values[0] if values else row_values):
-            what = f"{counted(len(row_values), 'number')}, but the rows above have {len(values[0])}"
+        if len(row_values) != width:
+            what = f"{counted(len(row_values), 'number')}, but the rows above have {width}"
             raise source.error(row, source.cell(path, index), what, "give every row the same length")
-        values.append(row_values)
-        written.append(row_written)
-    if not values or not values[0]:
+        values.extend(row_values)
+        written += row_written
+    if not values:
         raise source.error(node, path, "no figures", "write rows of numbers: [[1, 0], [0, 1]]")
-    return Matrix(np.array(values), np.array(written, dtype=object))
+    return Matrix(np.array(values).reshape(-1, width), np.array(written, dtype=object).reshape(-1, width))
 
 
 def plain_rows(source: Source) -> ListNode:

@@ -16,6 +16,7 @@ from attncalc.problem.nodes import MapNode, Node, is_empty
 from attncalc.problem.source import Source, look_alike, short
 
 # (source, node, path of the node) -> value. Raises ProblemError.
+LONGEST = 80  # characters of a name that others are held against
 Reader: TypeAlias = Callable[[Source, Node, str], Any]
 
 
@@ -104,13 +105,13 @@ def nearest(name: str, known: list[str]) -> str:
     """A hint: the known name that is most like `name`; else all of them, where they are few; else nothing."""
     for candidate in known:
         if candidate.lower() == name.lower():
-            return f"did you mean {candidate}?"
+            return f"did you mean {short(candidate)}?"
     import difflib  # only needed by who mistypes
 
-    close = difflib.get_close_matches(name[:80], known, 1)
+    close = difflib.get_close_matches(name[:LONGEST], [each for each in known if len(each) <= LONGEST], 1)
     if close:
-        return f"did you mean {close[0]}?"
-    return f"known here: {', '.join(known)}" if len(known) <= 12 else ""
+        return f"did you mean {short(close[0])}?"
+    return f"known here: {', '.join(map(short, known))}" if len(known) <= 12 else ""
 
 
 def _spelling(text: str) -> str:

@@ -11,6 +11,7 @@ from attncalc.errors import ProblemError
 from attncalc.problem.room import Room
 
 LONGEST = 40  # characters of a user's text that a message repeats
+MOST_IDS = 40  # of steps that a message names
 
 FULL_WIDTH = {
     "：": ("colon", ":"), "，": ("comma", ","), "、": ("comma", ","), "．": ("point", "."),
