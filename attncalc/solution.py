@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from attncalc.expr import Expr
 from attncalc.rounding import Flags
-from attncalc.steps import Axis, Step
+from attncalc.steps import Axis, Given, Step
 
 
 class Remark(NamedTuple):
@@ -99,12 +99,14 @@ class Solution:
 
     def called(self, name: str) -> list[Step]:
         """The step of this id, or of `result`; where there is none, those whose ids end with it: A is that of head1.A,
-        head2.A."""
+        head2.A. After one that is given, those that are worked: `bytes` of a number, and then cache.bytes."""
         if name == "result":
             return [self.result]
-        if name in self.steps:
-            return [self.steps[name]]
-        return [step for id, step in self.steps.items() if name and id.endswith(f".{name}")]
+        own = self.steps.get(name)
+        if own and not isinstance(own, Given):
+            return [own]
+        ended = [step for id, step in self.steps.items() if name and id.endswith(f".{name}")]
+        return [own, *(step for step in ended if step.is_worked)] if own else ended
 
     def leading_to(self, ids: Iterable[str]) -> set[Step]:
         """These steps and all that they are worked from, at whatever remove."""

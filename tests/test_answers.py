@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 
 from attncalc import mark
 from attncalc.errors import AttncalcError, ProblemError, UsageError
+from attncalc.exercises.blanks import by_names
 from attncalc.marking.answers import answers_of, published, read_answers
+from attncalc.marking.naming import step_named
 from attncalc.marking.students import class_of, student_of
 from attncalc.marking.template import template
 from attncalc.marking.written import written
@@ -202,7 +204,7 @@ def test_a_step_of_one_figure_may_stand_alone():
 def test_pasted_rows_of_one_step(text, name):
     answers = read(text, name, step="A")
     assert texts(answers.figures["A"]) == FIGURES
-    assert answers.name == {"answers-mei.txt": "mei", "mei.csv": "mei", "-": "-"}[name]
+    assert answers.name == {"answers-mei.txt": "mei", "mei.csv": "mei", "-": "<stdin>"}[name]
 
 
 def test_pasted_figures_know_their_place_and_blanks():
@@ -355,6 +357,20 @@ def test_what_can_not_be_used_of_one_step():
     assert refusal("1 2 3", name="mei.csv")[4] == "say which step the figures are of: --step A"
 
 
+@pytest.mark.parametrize(("name", "end", "worked"), [
+    ("size-gqa", "bytes", "cache.bytes"), ("feed-forward-linear", "W_2", "W_1.W_2"),
+])  # fmt: skip
+def test_of_two_steps_of_one_name_what_is_worked_is_asked_for(name, end, worked):
+    """As blanks, in a template, of pasted rows and for marks; a file may hold the given one."""
+    solution = solve(load(str(ROOT / f"problems/{name}.yaml")))
+    assert [step.id for step in solution.called(end)] == [end, worked]
+    assert step_named(solution, end).id == worked and list(by_names(solution, [end])) == [worked]
+    assert f"\n{worked}:" in template(solution, only=[end])
+    n, m = solution.steps[worked].shape
+    assert list(read("\n".join(["_ " * m] * n), "-", solution=solution, step=end).figures) == [worked]
+    assert list(read(f"{end}: _", solution=solution).figures) == [end]
+
+
 def test_a_step_is_named_by_an_ending_that_it_alone_has():
     """In answers, of pasted rows, in what was published, in a template."""
     layer = solve(load(str(ROOT / "problems/encoder-stack.yaml")))
@@ -491,7 +507,7 @@ def test_errors_of_published_figures():
 
 def test_students_are_named_by_their_files():
     assert [student_of(name) for name in ("answers-mei.yaml", "x/Bo.csv", "answers.yaml", "answers-.txt", "-")] == [
-        "mei", "Bo", "answers", "answers-", "-",
+        "mei", "Bo", "answers", "answers-", "<stdin>",
     ]  # fmt: skip
 
 
@@ -503,7 +519,7 @@ def test_a_class_of_files_and_folders(tmp_path):
     other = tmp_path / "folder.yaml" / "ed.yaml"
     other.write_text("A: _")
     found = class_of([tmp_path, other, "-"])
-    assert [each.student for each in found] == ["bo", "mei", "cy", "di", "ed", "-"]
+    assert [each.student for each in found] == ["bo", "mei", "cy", "di", "ed", "<stdin>"]
     assert found[0].file == tmp_path / "answers-bo.yaml"
 
 

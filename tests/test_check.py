@@ -20,7 +20,7 @@ from attncalc.layout.report import Report, lay_out_report
 from attncalc.marking.papers import Paper
 
 ROOT = Path(__file__).resolve().parent.parent
-ABC = str(ROOT / "problems" / "abc.yaml")
+ABC, GQA = (str(ROOT / "problems" / f"{name}.yaml") for name in ("abc", "size-gqa"))
 RIGHT = """\
 A: [[.401, .198, .401], [.248, .248, .504], [.284, .140, .576]]
 O: [[1.401, .599], [1.504, .752], [1.576, .716]]
@@ -71,6 +71,24 @@ def test_a_template_is_filled_in_and_read_again(tmp_path: Path) -> None:
     assert check(ABC, "-", stdin=filled).returncode == 1
 
 
+def test_standard_input_is_called_so() -> None:
+    """Of answers, as of a problem in what `solve` says of it; the name of a file, -, says nothing."""
+    assert check(ABC, "-", stdin=RIGHT).stdout.startswith("<stdin>: ")
+    assert json.loads(check(ABC, "-", "-f", "json", stdin=RIGHT).stdout)["name"] == "<stdin>"
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_single_figure_is_named_by_its_step(lang: str) -> None:
+    """It has no row and no column: neither where it slips, nor where it is no number, nor in a class, nor in JSON."""
+    written = "concat: 4096\ncache.token_bytes: 13107\nbytes_: x\n".replace("bytes_", "cache.bytes")
+    page = check(GQA, "-", "--lang", lang, stdin=written).stdout
+    assert {"en": "In C_1 (cache.token_bytes), 13107 was", "zh": "C_1（cache.token_bytes），写的是13107"}[lang] in page
+    assert "  C_1 = 2×32×8×128×2 = 131072\n" in page and "  heads×d_k = 4096 ✓\n" in page and "  C = x ?\n" in page
+    assert "[1,1]" not in page and ("row" not in page if lang == "en" else "第1行" not in page)
+    found = json.loads(check(GQA, "-", "-f", "json", stdin=written).stdout)
+    assert [each["working"] for each in found["figures"]][1] == "C_1 = 2×32×8×128×2 = 131072"
+
+
 # The class
 
 
@@ -83,7 +101,7 @@ def test_a_class_is_a_line_for_each(tmp_path: Path) -> None:
     assert {name: row["marks"] for name, row in rows.items()} == {"mei": "5", "bo": "0", "王": "0"}
     assert rows["bo"]["first_slip"] == "S[1,2]" and rows["bo"]["slip"] == "2" and rows["王"]["blank"] == "6"
     students = json.loads(check(ABC, str(tmp_path), "--format", "json").stdout)["students"]
-    assert [student["name"] for student in students] == ["bo", "mei", "王"]
+    assert [(student["name"], student["problem"]) for student in students] == [("bo", 1), ("mei", 1), ("王", 1)]
     assert {row["out_of"] for row in rows.values()} == {"5"} and rows["bo"]["method"] == ""
     text = check(ABC, str(tmp_path), "--lang", "zh").stdout
     assert "全班" in text and "王" in text and "S[1,2]" in text

@@ -30,6 +30,7 @@ from attncalc.marking import mark_answers
 from attncalc.marking.answers import read_answers
 from attncalc.marking.template import blanks_of, by_choice
 from attncalc.steps import Given
+from attncalc.wording import Wording
 
 ROOT = Path(__file__).resolve().parent.parent
 ABC = str(ROOT / "problems" / "abc.yaml")
@@ -509,9 +510,45 @@ def test_a_single_figure_has_a_line_to_fill_in(name: str, lang: str) -> None:
 
 
 def test_a_single_figure_that_is_worked_already_is_a_line_too() -> None:
-    """As in the key, with no brackets round it."""
-    page = formats.render("text", as_document(lay_sheet([sheets.exercise("size-gqa", 3)], sheets.HEAD, "en")))
-    assert "Worked already\n  C_1 = 131072\n  C = 4294967296\n" in page
+    """As in the key, in words and with no brackets round it."""
+    page = formats.render("text", as_document(lay_sheet([sheets.exercise("size-gqa", ["bytes"])], sheets.HEAD, "en")))
+    assert "Worked already\n  heads side by side  heads×d_k = 4096\n  bytes of one token  C_1 = 131072\n" in page
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize("name", SIZES)
+def test_a_size_says_in_words_what_is_asked_for(name: str, lang: str) -> None:
+    """As the page of its solution does."""
+    asks = sheets.exercise(name, 2)
+    page = formats.render("text", as_document(lay_sheet([asks], sheets.HEAD, lang)))
+    say = Wording(lang)
+    for id in asks.hidden.asked:
+        symbol_and_id = f"({id}): " if lang == "en" else f"（{id}）："
+        assert f"{symbol_and_id}{say.text(f'figures.{asks.solution.steps[id].role}')}\n" in page
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+def test_level_3_asks_for_the_result_or_for_nothing(path: Path) -> None:
+    """A result of one row is worked whole on it, and what else there is leads nowhere."""
+    solution = solve(load(path))
+    asked = by_level(solution, 3)
+    assert (solution.result.id in asked) == bool(asked) and (asked or solution.result.shape[0] == 1)
+
+
+def test_the_shape_of_a_single_number_is_not_asked_for() -> None:
+    """It has a line beside the matrices, and one figure to fill in; a sheet of nothing else has no shapes."""
+    asks = sheets.exercise("loss", 2, shapes=True)
+    sheet = lay_sheet([asks], sheets.HEAD, "en")
+    page, key = (formats.render("text", as_document(sheet, key=key)) for key in (False, True))
+    assert "E has ____ rows" in page and "PPL has" not in page and "PPL = ____________\n" in page
+    assert "E (4×4)" in key and "PPL (1×1)" not in key
+    assert [each.step for each in sheet.questions[0].asked if not each.shape_asked] == [
+        "likelihood", "sum", "mean", "perplexity",
+    ]  # fmt: skip
+    filled = blanks_of(asks.solution, asks.hidden.asked, shapes=True)
+    assert "row by row" not in filled.partition("likelihood")[2]
+    said = exercise("problems/size-gqa.yaml", "--ask", "shapes")
+    assert (said.returncode, said.stdout) == (2, "") and "--ask shapes asks nothing of single numbers" in said.stderr
 
 
 @pytest.mark.parametrize("name", SIZES)

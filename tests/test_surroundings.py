@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -13,6 +15,7 @@ import pytest
 from test_terminal import on_a_terminal
 
 from attncalc import load, mechanisms
+from attncalc.cli import folder as folders
 from attncalc.cli import main
 from attncalc.marking.template import template
 
@@ -33,6 +36,7 @@ CALLS = {
     "size": (["size", SIZE], 0),
     "new": (["new"], 0),
     "help": (["exercise", "--help"], 0),
+    "completion": (["--show-completion", "bash"], 0),
     "version": (["--version"], 0),
 }
 
@@ -82,19 +86,37 @@ FAR = """
 "$@" mask --causal --tokens 喜,b
 "$@" exercise "$ABC" --level 1 --sheet-title 试卷 --course é --date 日 -f html
 "$@" exercise "$DRAWN" --level 1 --students 学生.csv --column 名 --seed 种子 --output-dir 班 && cat 班/*
-"$@" check 班
+"$@" check 班; "$@" solve 题.yaml -o 页.txt && cat 页.txt
 "$@" solve "$ABC" --step 喜; "$@" solve 没有.yaml; "$@" exercise "$ABC" --blank 喜; "$@" exercise "$ABC" -o 页/
 """
 
 
-def test_words_of_a_call_are_the_same_in_the_locale_c(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def latin_1(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The locale of Latin-1, which few machines have by now."""
+    places = tmp_path_factory.mktemp("locales")
+    made = places / "de_DE.ISO-8859-1"
+    if shutil.which("localedef"):
+        call = ["localedef", "-i", "de_DE", "-f", "ISO-8859-1", str(made)]
+        subprocess.run(call, capture_output=True, check=False, timeout=60)
+    if not made.exists():
+        pytest.skip("no Latin-1 can be made here")
+    return {"LOCPATH": str(places), "LC_ALL": made.name}
+
+
+@pytest.mark.parametrize("name", ["C", "latin_1"])
+def test_words_of_a_call_are_the_same_in_every_locale(
+    name: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
     said = []
-    for world in ("C.UTF-8", "C"):
-        here = tmp_path / world
+    for world in ({"LC_ALL": "C.UTF-8"}, {"LC_ALL": "C"} if name == "C" else request.getfixturevalue(name)):
+        here = tmp_path / world["LC_ALL"]
         here.mkdir()
         (here / "学生.csv").write_text("名,b\n梅,1\n", encoding="utf-8")
+        (here / "数.csv").write_text("1,0\n0,1\n", encoding="utf-8")
+        (here / "题.yaml").write_text("Q: {file: 数.csv}\nK: [[1, 0], [2, 1]]\n", encoding="utf-8")
         problems = {"ABC": str(ROOT / "problems" / "abc.yaml"), "DRAWN": str(ROOT / "problems" / "draw-scale.yaml")}
-        settings = {"LC_ALL": world, "PYTHONUTF8": "0", "PYTHONIOENCODING": "utf-8", "PYTHONPATH": str(ROOT)}
+        settings = {**world, "PYTHONUTF8": "0", "PYTHONIOENCODING": "utf-8", "PYTHONPATH": str(ROOT)}
         done = subprocess.run(
             ["bash", "-c", FAR, "-", *ATTNCALC], cwd=here, env={**os.environ, **problems, **settings},
             capture_output=True, check=False, timeout=60,
@@ -102,6 +124,14 @@ def test_words_of_a_call_are_the_same_in_the_locale_c(tmp_path: Path) -> None:
         said.append((done.returncode, done.stdout, done.stderr))
     assert said[0] == said[1]
     assert "喜".encode() in said[0][1] and "没有.yaml".encode() in said[0][2] and b"Traceback" not in said[0][2]
+
+
+def test_words_in_the_encoding_of_the_locale_are_read_as_such(latin_1: dict[str, str], tmp_path: Path) -> None:
+    done = subprocess.run(
+        [*ATTNCALC, "exercise", ABC, "--sheet-title", b"\xdcbung"], cwd=tmp_path, capture_output=True, check=False,
+        env={**os.environ, **latin_1, "PYTHONPATH": str(ROOT), "PYTHONUTF8": "0"}, timeout=60,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, b"") and "Übung" in done.stdout.decode()
 
 
 def test_a_refusal_is_one_line_in_every_encoding(tmp_path: Path) -> None:
@@ -132,6 +162,7 @@ STREAMS = """
 "$@" >out 2>&-;        echo "no stderr $? $(cksum <out)"
 "$@" >out 2>err <&-;   echo "no stdin $? $(cksum <out)"
 "$@" 2>err | head -n 1 >out; echo "reader that leaves ${PIPESTATUS[0]} $(wc -l <err)"
+"$@" 2>err | true;     echo "no reader ${PIPESTATUS[0]} $(wc -l <err)"
 "$@" >out 2>/dev/full; echo "full stderr $? $(cksum <out)"
 "$@" >out;             echo "as it is $? $(cksum <out)"
 """
@@ -149,9 +180,10 @@ def test_streams_that_are_full_or_closed(call: str, folder: Path, tmp_path: Path
     *lines, whole = done.stdout.splitlines()
     sums = whole.removeprefix("as it is ")
     assert sums.startswith(f"{code} ") and done.stderr == ""
-    reader = next(line for line in lines if line.startswith("reader"))
-    assert reader in (f"reader that leaves {code} 0", "reader that leaves 0 0")
-    assert [line for line in lines if line != reader] == [
+    readers = [line for line in lines if "reader" in line]
+    for reader, said in zip(readers, ("reader that leaves", "no reader"), strict=True):
+        assert reader in (f"{said} {code} 0", f"{said} 0 0")
+    assert [line for line in lines if line not in readers] == [
         "full 2 1 1", "closed 2 1 1", f"no stderr {sums}", f"no stdin {sums}", f"full stderr {sums}",
     ]  # fmt: skip
 
@@ -200,6 +232,31 @@ def test_what_can_not_be_written_is_one_line(call: str, place: str, tmp_path: Pa
     assert done.stderr.startswith("attncalc: ")
     assert named.removesuffix("/in") in done.stderr
     assert [path.read_text() for path in tmp_path.iterdir()] == ["precious"]
+
+
+def test_no_umask_keeps_a_call_out_of_the_folder_that_it_fills(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What waits is written by its owner, who need not be root; a folder that is made may be closed to them."""
+    modes = []
+
+    def move(into: Path, beside: Path, *rest: Sequence[str]) -> None:
+        modes.append(beside.stat().st_mode & 0o777)
+        moved(into, beside, *rest)
+
+    moved = folders._move
+    monkeypatch.setattr(folders, "_move", move)
+    there = tmp_path / "there"
+    there.mkdir()
+    before = os.umask(0o777)
+    try:
+        assert main(["new", "--all", str(there)]) == 0
+        code = main(["new", "--all", str(tmp_path / "a" / "b")])
+    finally:
+        os.umask(before)
+    assert modes == [0o700, 0o700] and code == (0 if os.getuid() == 0 else 2)
+    assert len(list(there.iterdir())) > 50 and not list(tmp_path.rglob(".*"))
+    assert code == 0 or [each.name for each in tmp_path.iterdir()] == ["there"]
 
 
 # Each line says what --output names, and what becomes of it.

@@ -38,10 +38,18 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _begin_in_utf8() -> None:
     """Begins again where Python takes the words of the call and the names of files for ASCII, as in the locale C where
-    PYTHONUTF8=0 keeps it from its UTF-8 mode: what is typed there is UTF-8 all the same, and names of others can't be
-    written."""
-    if sys.getfilesystemencoding() == "ascii" and sys.executable:
+    PYTHONUTF8=0 keeps it from its UTF-8 mode, or for Latin-1, as in en_US: what is typed there is UTF-8 all the same,
+    and names of others can't be written. Words that are no UTF-8 are what the locale says."""
+    encoding = sys.getfilesystemencoding()
+    if os.name == "posix" and encoding != "utf-8" and sys.executable and (encoding == "ascii" or _is_typed_in_utf8()):
         os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])
+
+
+def _is_typed_in_utf8() -> bool:
+    try:
+        return bool(b"".join(map(os.fsencode, sys.argv)).decode())
+    except UnicodeDecodeError:
+        return False
 
 
 def _answered(arguments: list[str]) -> int:
@@ -97,6 +105,10 @@ def _parsed(arguments: list[str]) -> object:
     try:
         command = get_command(app(None if prepare() else arguments))
         return command.main(arguments, prog_name="attncalc", standalone_mode=False)
+    except SystemExit as end:  # what typer makes of a reader of its own pages, such as --help, who has seen enough
+        if isinstance(end.__context__, BrokenPipeError):
+            raise end.__context__ from None
+        raise
     except Exception as error:
         # Usage errors of typer's own click, known by what they offer, since that copy is private to typer.
         if not hasattr(error, "format_message"):

@@ -94,7 +94,8 @@ def check(
         for number, each in zip(numbers, papers, strict=True):
             tell(f"marking {one_line(each.name)}")
             own = partial(by_id, worth, number=number, several=max(numbers) > 1)
-            marked.append(_marked(each, own, follow_through or "full", printed=not (answers or of_folder)))
+            paper = _marked(each, own, follow_through or "full", printed=not (answers or of_folder))
+            marked.append(paper._replace(number=number))
         of_class = of_folder or len(answers or []) > 1 or any(Path(each).is_dir() for each in answers or [])
         page = _page(readable, marked, asked, language(lang, readable[0].problem, on), of_class, on, math)
         write(page, output, on if pager else None, ready=tell.end)
@@ -225,9 +226,10 @@ def _solved(name: str) -> tuple[Problem, Solution]:
 def _read(problem: Problem, solution: Solution, file: Path, step: str | None, decimal_comma: bool) -> _Read:
     from attncalc import problem as problems
     from attncalc.marking.answers import read_answers
+    from attncalc.problem.source import called
 
     answers = read_answers(
-        problems.read(str(file)), "<stdin>" if str(file) == "-" else str(file), solution, step=step,
+        problems.read(str(file)), called(str(file)), solution, step=step,
         decimal_comma=decimal_comma, count_from=problem.show.count_from, variant=problem.variant,
     )  # fmt: skip
     return _Read(answers.name, problem, solution, answers)

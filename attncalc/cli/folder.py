@@ -56,8 +56,14 @@ def put(folder: Path, files: Mapping[str, bytes]) -> None:
 def _beside(folder: Path) -> Iterator[Path]:
     """A hidden folder in another, or in the first above it that is there, for what is to be moved from there."""
     with waiting(next(each for each in (folder, *folder.parents) if os.path.lexists(each))) as path:
-        path.mkdir(0o700)
+        _make(path)
         yield path
+
+
+def _make(hidden: Path) -> None:
+    """A folder that its owner can write into, whatever the umask."""
+    hidden.mkdir(0o700)
+    hidden.chmod(0o700)
 
 
 def _fresh(folder: Path, row: Listed, texts: Mapping[str, str], *, force: bool) -> dict[str, str]:
@@ -115,14 +121,14 @@ def _move(folder: Path, beside: Path, names: Sequence[str], gone: Sequence[str])
             return
         for moved, source, target in reversed(moves):
             for name in moved:
-                if (target / name).exists() and not (source / name).exists():
+                if os.path.lexists(target / name) and not os.path.lexists(source / name):
                     (target / name).replace(source / name)
         for each in (aside, *missing):
-            if each.exists():
+            if os.path.lexists(each):  # False, too, in a folder that the umask closes
                 each.rmdir()
 
     with undone_at_the_end(settle):
-        aside.mkdir(0o700)
+        _make(aside)
         folder.mkdir(parents=True, exist_ok=True)
         for moved, source, target in moves:
             for name in moved:

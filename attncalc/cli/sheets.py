@@ -15,7 +15,16 @@ from attncalc import formats, problem
 from attncalc.blocks import Question, Sheet
 from attncalc.digits import fraction
 from attncalc.errors import UsageError
-from attncalc.exercises.blanks import Asked, by_level, hidden, is_here, names, of_several, refuse_without_room
+from attncalc.exercises.blanks import (
+    Asked,
+    asks_a_matrix,
+    by_level,
+    hidden,
+    is_here,
+    names,
+    of_several,
+    refuse_without_room,
+)
 from attncalc.exercises.students import safe
 from attncalc.exercises.variants import WHY, Variant, variants
 from attncalc.layout.concepts import in_words
@@ -24,6 +33,7 @@ from attncalc.marking.methods import wrong_figures
 from attncalc.marking.students import Listed
 from attncalc.marking.template import blanks_of
 from attncalc.mechanisms import solve
+from attncalc.problem.source import called
 from attncalc.rounding import Flags
 from attncalc.solution import Solution
 from attncalc.wording import Wording
@@ -68,7 +78,7 @@ def made(
     if list(paths).count("-") > 1:
         raise UsageError("standard input can be read once", "give a file for the rest")
     data = [problem.read(path) for path in paths]
-    places = [("<stdin>", Path()) if path == "-" else (path, Path(path).parent) for path in paths]
+    places = [(called(path), Path(path).parent) for path in paths]
     if ids is None:
         read = [problem.parse(each, *place) for each, place in zip(data, places, strict=True)]
         solutions = [solve(each) for each in read]
@@ -122,6 +132,9 @@ def _again(
 
 def sheet(one: Made, form: Form) -> Sheet:
     refuse_without_room(one.asked)
+    of_each = zip(one.variants, one.asked, strict=True)
+    if form.shapes and not any(asks_a_matrix(each.solution, asked) for each, asked in of_each):
+        raise UsageError("--ask shapes asks nothing of single numbers, and nothing else is asked for", "leave it out")
     exercises = [
         Exercise(each.solution, each.problem.show, each.problem.kind, each.problem.title,
                  hidden(each.solution, asked), form.shapes, form.given_alone, worth,

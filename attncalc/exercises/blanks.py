@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from attncalc.errors import UsageError
-from attncalc.marking.template import asked_steps, by_choice
+from attncalc.marking.template import asked_steps, by_choice, is_single, known_axes
 from attncalc.problem.source import MOST_IDS, some_of
 from attncalc.rounding import Flags
 from attncalc.solution import Solution
@@ -45,7 +45,8 @@ class Hidden:
 
 def by_level(solution: Solution, level: int) -> Asked:
     """Level 1 asks for the weights and the result, of a size for all that it comes to; 2 for every step that is worked;
-    3 for every step but what one row of the result is worked from, which is shown."""
+    3 for every step but what one row of the result is worked from, which is shown: so for nothing where it has no
+    other."""
     steps = asked_steps(solution)
     if level == 1:
         wanted = {solution.result.id, *(step.id for step in steps if step.rows_sum_to_one or step.role in _FINAL)}
@@ -53,6 +54,8 @@ def by_level(solution: Solution, level: int) -> Asked:
     asked = {step.id: np.ones(step.shape, dtype=bool) for step in steps}
     if level == 3:
         needed = _needed(solution, solution.result, _telling(solution))
+        if needed[solution.result.id].all():
+            return {}
         asked = {id: flags & ~needed[id] for id, flags in asked.items()}
     return {id: flags for id, flags in asked.items() if flags.any()}
 
@@ -121,6 +124,12 @@ def refuse_without_room(every: Iterable[Asked]) -> None:
         raise UsageError(what, "ask for some of them: --blank A[1,*]")
 
 
+def asks_a_matrix(solution: Solution, asked: Asked) -> bool:
+    """Whether anything is asked for that has a shape to ask for as well."""
+    known = known_axes(solution)
+    return not all(is_single(solution.steps[id], known) for id in asked)
+
+
 def hidden(solution: Solution, asked: Asked) -> Hidden:
     """What the sheet of these blanks may not show beside them: where one weight of a row is asked for, not the others,
     as they add up to 1; where the choice is not shown, nothing that is there because of it."""
@@ -147,10 +156,7 @@ def _worked(solution: Solution, name: str) -> list[Step]:
     """The steps of this id, or whose ids end with it, that are worked rather than given or copied; or the result."""
     if name in ("result", solution.result.id):
         return [solution.result]
-    found = [solution.steps[name]] if name in solution.steps else [
-        step for id, step in solution.steps.items() if id.endswith(f".{name}")
-    ]  # fmt: skip
-    return [step for step in found if step.is_worked]
+    return [step for step in solution.called(name) if step.is_worked]
 
 
 def _index(text: str | None, size: int, blank: str) -> slice:

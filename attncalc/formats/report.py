@@ -21,10 +21,11 @@ ReportOf = Callable[..., Any]  # of a marking and how it is shown, what knows th
 
 
 def to_json(papers: Sequence[Paper], report_of: ReportOf, *, of_class: bool) -> str:
-    """One object; of a class, one with the object of each paper that was handed in."""
+    """One object; of a class, one with the object of each paper that was handed in, and the number of its problem."""
     if not of_class:
         return dumped({"format": "attncalc-check/1", **_paper(papers[0], report_of)}) + "\n"
-    of_each = ",\n".join(dumped(_paper(each, report_of)) for each in papers)
+    numbered = ({"name": each.name, "problem": each.number, **_paper(each, report_of)} for each in papers)
+    of_each = ",\n".join(map(dumped, numbered))
     return f'{{"format": "attncalc-check/1", "students": [\n{of_each}\n]}}\n'
 
 

@@ -41,7 +41,7 @@ from attncalc.layout.kinds import arranged, given
 from attncalc.layout.lines import lay_lines
 from attncalc.layout.page import Page
 from attncalc.marking.marks import as_text
-from attncalc.marking.template import by_choice, known_axes
+from attncalc.marking.template import by_choice, is_single, known_axes
 from attncalc.rounding import Floats, Texts
 from attncalc.show import Show
 from attncalc.solution import Group, Solution
@@ -155,6 +155,7 @@ class _Question:
         show = exercise.show._replace(detail="matrices")
         self.page = _Page(exercise.solution, show, say, exercise.hidden, figures)
         self.known = known_axes(exercise.solution)
+        self.lines = set(_by_line(exercise.solution.root))
         self.steps = [step for step in exercise.solution.steps.values() if exercise.asks(step)]
         chosen = by_choice(exercise.solution)
         way = exercise.solution.leading_to(exercise.hidden.asked)
@@ -167,7 +168,7 @@ class _Question:
         worked = [step for step in steps if step.is_worked and not self.exercise.asks(step)]
         shown = [step for step in worked if self.exercise.shows(step)]
         if shown:
-            yield Section(say("sheet.worked"), "worked", tuple(map(self.answer, shown)))
+            yield Section(say("sheet.worked"), "worked", (*self.by_line(shown), *map(self.answer, self.others(shown))))
         unseen = [step for step in worked if step in self.way and step not in shown]
         # The way to what is asked may lead through steps that are not on the sheet.
         laws = formulas(self.page, partial(section_title, self.page), self.way) if unseen else None
@@ -178,27 +179,44 @@ class _Question:
         sentences = tuple(dict.fromkeys(sentence for sentence in found if sentence))
         if sentences:
             yield Section(say("sheet.arranged"), "arranged", (Items(sentences),))
-        if self.exercise.shapes:
-            yield Section(say("sheet.shapes"), "shapes", (Items(tuple(map(self.shape, self.steps))),))
+        shaped = [step for step in self.steps if self.is_shaped(step)]
+        if shaped:
+            yield Section(say("sheet.shapes"), "shapes", (Items(tuple(map(self.shape, shaped))),))
         if any(map(self.is_dashed, self.steps)):
             yield say("sheet.dash")
         for step in self.steps:
-            yield Section(self.page.called(step), f"ask-{step.id}", tuple(self.ask(step, law=laws is None)))
+            yield Section(self.called(step), f"ask-{step.id}", tuple(self.ask(step, law=laws is None)))
 
     def given(self) -> Iterator[Block]:
         """The matrices of the problem; of a problem of single figures, a line for each."""
         inputs = [step for step in self.exercise.solution.steps.values() if isinstance(step, Given)]
-        lines = set(_by_line(self.exercise.solution.root))
-        if lines.intersection(inputs):
-            yield lay_lines(self.page, [step for step in inputs if step in lines])
-        yield from (given(self.page, step) for step in inputs if step not in lines)
+        yield from self.by_line(inputs)
+        yield from (given(self.page, step) for step in self.others(inputs))
+
+    def by_line(self, steps: Sequence[Step]) -> Iterator[Block]:
+        """Those that have a line each, which says in words what they are."""
+        if self.lines.intersection(steps):
+            yield lay_lines(self.page, [step for step in steps if step in self.lines])
+
+    def others(self, steps: Sequence[Step]) -> list[Step]:
+        return [step for step in steps if step not in self.lines]
+
+    def called(self, step: Step) -> Prose:
+        """S; C (cache.bytes), bytes in all."""
+        name = self.page.called(step)
+        if step not in self.lines:
+            return name
+        return self.say("sheet.called", name=name, what=self.say(f"figures.{step.role}"))
 
     def answers(self) -> Iterator[Block]:
         """All that is asked for in one place, before the way there: the shapes, and each step as a matrix."""
-        if self.exercise.shapes:
-            sizes = [Prose((compose("sized", Math(step.symbol), self.page.shape(step)),)) for step in self.steps]
+        shaped = [step for step in self.steps if self.is_shaped(step)]
+        sizes = [Prose((compose("sized", Math(step.symbol), self.page.shape(step)),)) for step in shaped]
+        if sizes:
             yield Section(self.say("sheet.shapes"), "shapes", (Items(tuple(sizes)),))
-        yield Section(self.say("sheet.answers"), "answers", (Beside(tuple(map(self.answer, self.steps))),))
+        matrices = tuple(map(self.answer, self.others(self.steps)))
+        beside = (Beside(matrices),) if matrices else ()
+        yield Section(self.say("sheet.answers"), "answers", (*self.by_line(self.steps), *beside))
 
     def answer(self, step: Step) -> Formula:
         """A step as a matrix, or as the number that it is."""
@@ -207,8 +225,12 @@ class _Question:
         return Formula((compose("chain", Math(step.symbol), self.page.sign(step), self.page.cell(step, 0, 0)),))
 
     def is_single(self, step: Step) -> bool:
-        """Whether a step is one number that no label says more of: it has a line to itself, not a grid."""
-        return step.shape == (1, 1) and not self.labels(step.rows) and not self.labels(step.columns)
+        """Whether a step has a line to itself, not a grid."""
+        return is_single(step, self.known)
+
+    def is_shaped(self, step: Step) -> bool:
+        """Whether its shape is asked for as well."""
+        return self.exercise.shapes and not self.is_single(step)
 
     def shape(self, step: Step) -> Prose:
         rows, columns = (Blank(4, Expected(str(size), "0")) for size in step.shape)
@@ -219,7 +241,7 @@ class _Question:
         places = tuple((i, j) for i, j in np.argwhere(flags).tolist())
         rows, columns = (self.labels(axis) for axis in (step.rows, step.columns))
         figures = tuple(self.page.figures(step).texts[flags].tolist())
-        return Asked(step.id, step.shape, rows, columns, places, figures, self.exercise.shapes)
+        return Asked(step.id, step.shape, rows, columns, places, figures, self.is_shaped(step))
 
     def is_dashed(self, step: Step) -> bool:
         return bool((self.hidden.rest[step.id] & ~self.hidden.asked[step.id]).any())
@@ -232,7 +254,7 @@ class _Question:
         sentence = arranged(self.page, step) if step.formula is None else None
         if sentence:
             yield sentence
-        if self.exercise.shapes:
+        if self.is_shaped(step):
             yield Space(ROOM)
             return
         if self.is_single(step):

@@ -121,6 +121,10 @@ class Page:
         """S[1,2]."""
         return Math(_cell_of(symbol), (self.count(i), self.count(j)))
 
+    def figure_of(self, step: Step, i: int, j: int) -> Math:
+        """S[1,2]; a step that is one figure by its symbol alone."""
+        return self.place(step.symbol, i, j) if step.values.size > 1 else Math(step.symbol)
+
     def subscripted(self, symbol: Expr, *indices: int) -> Math:
         """q_1, a_12: a row or a cell of Q, of A, by the small letter."""
         joint = "," if max(indices) > 8 else ""

@@ -11,6 +11,7 @@ from attncalc.layout.page import Page
 from attncalc.marking import Figure, Marked, Marking
 from attncalc.marking.degenerate import degenerate
 from attncalc.marking.marks import Score, as_text, total
+from attncalc.marking.template import is_single
 from attncalc.marking.verdicts import BLANK, CORRECT, FOLLOWS, IMPRECISE, INVALID, SLIP
 from attncalc.marking.working import as_written
 from attncalc.marking.written import LONGEST
@@ -42,11 +43,11 @@ class Report:
             self._as_written[found.step] = as_written(self.marking, found.step)
         step = self._as_written[found.step]
         i, j = found.row, found.column
-        place = self.page.place(step.symbol, i, j)
+        place = self.page.figure_of(step, i, j)
         result = self.page.cell(step, i, j)
         if not step.is_worked:  # given, or a copy of a figure that has a name
             cells = step.working(i, j).cells if step.operands else ()
-            copied = [self.page.place(each.step.symbol, each.row, each.column) for each in cells]
+            copied = [self.page.figure_of(*cell) for cell in cells]
             return compose("chain", *(part for each in (place, *copied) for part in (each, "=")), result)
         return compose("chain", place, "=", self._row(step, i)[j], self.page.sign(step, i, j), result)
 
@@ -78,8 +79,7 @@ def _first_slip(report: Report) -> Iterator[Block]:
         return
     source = "worked" if marking.solution.steps[first.step].operands else "given"
     yield say(
-        f"report.first_slip.{source}", step=symbol_of(report, first.step), place=_place(report, first),
-        written=Token(first.written.text),
+        f"report.first_slip.{source}", figure=_place(report, first), written=Token(first.written.text),
     )  # fmt: skip
     yield Formula((report.working(first),))
     if first.method:
@@ -132,7 +132,8 @@ def _left_out(report: Report) -> list[Block]:
 def _step(report: Report, id: str, marked: Marked) -> Section:
     """A table of the figures with their signs; below it, in words, each that is not right."""
     figures = report.marking.of_step[id]
-    blocks: list[Block] = [_table(report, marked), *_slips(report, id)]
+    written = _line if is_single(marked.step, (marked.step.rows, marked.step.columns)) else _table
+    blocks: list[Block] = [written(report, marked), *_slips(report, id)]
     notes = [
         *_follows(report, figures), *_imprecise(report, figures, marked), *_blank(report, figures),
         *_invalid(report, figures), *_not_here(report, figures, marked), *_degenerate(report, id),
@@ -153,6 +154,12 @@ def _table(report: Report, marked: Marked) -> Table:
         for i in range(n)
     ]
     return Table(head, tuple(rows))
+
+
+def _line(report: Report, marked: Marked) -> Prose:
+    """C = 131072 ✓"""
+    cell = _cell(marked.written[0, 0], marked.verdicts[0, 0])
+    return report.say("sheet.figure", symbol=Math(marked.step.symbol), figure=cell)
 
 
 def _header(report: Report, axis: Axis | None, k: int) -> Prose:
@@ -266,15 +273,15 @@ def symbol_of(report: Report, id: str) -> Prose:
 
 
 def _place(report: Report, found: Figure) -> Prose:
-    """Row 1 (A), column 2 (B) of a step."""
+    """S, row 1 (A), column 2 (B); of a step that is one figure, the step alone."""
     step, name = report.marking.solution.steps[found.step], report.page.row_name
-    row, column = name("row.other", step.rows, found.row), name("row.column", step.columns, found.column)
-    return report.say.joined([row, column])
+    place = [name("row.other", step.rows, found.row), name("row.column", step.columns, found.column)]
+    return report.say.joined([symbol_of(report, found.step), *(place if step.values.size > 1 else [])])
 
 
 def indexed(report: Report, found: Figure) -> Prose:
-    symbol = report.marking.solution.steps[found.step].symbol
-    return Prose((report.page.place(symbol, found.row, found.column),))
+    """S[1,2]."""
+    return Prose((report.page.figure_of(report.marking.solution.steps[found.step], found.row, found.column),))
 
 
 def _places(report: Report, figures: Iterable[Figure]) -> Prose:

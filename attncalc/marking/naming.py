@@ -12,8 +12,11 @@ MOST_NAMED = 3
 
 
 def step_named(solution: Solution, name: str) -> Step:
-    """The step of this name. Raises UsageError where there is none, or more than one."""
+    """The step of this name; of two that is worked, rather than one that is given. Raises UsageError where there is
+    none, or more than one."""
     found = solution.called(name)
+    if len(found) > 1 and found[0].id == name:
+        found = found[1:]
     if len(found) == 1:
         return found[0]
     if found:

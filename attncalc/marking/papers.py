@@ -11,13 +11,15 @@ from attncalc.show import Show
 
 
 class Paper(NamedTuple):
-    """What one student handed in to one problem; without a marking where `error` says why it can't be read."""
+    """What one student handed in to one problem; without a marking where `error` says why it can't be read. `number`
+    is that of the problem, from 1, among several that each student has."""
 
     name: str
     marking: Marking | None
     show: Show = Show()
     scores: Sequence[Score] = ()
     error: str = ""
+    number: int = 1
 
     @property
     def is_right(self) -> bool:

@@ -11,7 +11,7 @@ from pathlib import Path, PurePath
 from typing import NamedTuple
 
 from attncalc.errors import ProblemError, UsageError
-from attncalc.problem.source import either, one_line
+from attncalc.problem.source import called, either, one_line
 
 YAML = (".yaml", ".yml")
 _ENDINGS = (*YAML, ".csv", ".txt")
@@ -42,7 +42,7 @@ class Listed(NamedTuple):
 
 def student_of(name: str) -> str:
     """Who wrote a file: answers-mei.yaml is Mei's."""
-    stem = PurePath(name).stem or name
+    stem = PurePath(called(name)).stem or name
     return stem.removeprefix("answers-") or stem
 
 

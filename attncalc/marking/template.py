@@ -45,14 +45,14 @@ def template(
 
 def blanks_of(solution: Solution, asked: Mapping[str, Flags], lang: str = "en", *, shapes: bool = False) -> str:
     """The same of the figures alone that these flags mark: whole steps, or parts of them. `shapes`: what is asked for
-    is the shape as well, and one blank stands for the whole."""
-    if shapes:
-        return "\n".join(_unshaped(solution.steps[id], lang) for id in asked)
+    of matrices is the shape as well, and one blank stands for the whole."""
     known = known_axes(solution)
     blanks = []
     for id, flags in asked.items():
-        blank = _blank(solution.steps[id], known, lang)
-        if not flags.all():
+        step = solution.steps[id]
+        unshaped = shapes and not is_single(step, known)
+        blank = _unshaped(step, lang) if unshaped else _blank(step, known, lang)
+        if not unshaped and not flags.all():
             parts = [_part(i, np.flatnonzero(row) + 1, len(row)) for i, row in enumerate(flags) if row.any()]
             blank = f"{blank.splitlines(keepends=True)[0]}{id}:\n{''.join(parts)}"
         blanks.append(blank)
@@ -98,6 +98,12 @@ def by_choice(solution: Solution) -> set[str]:
 def known_axes(solution: Solution) -> set[Axis]:
     """The axes whose labels no choice decided: those of generated words would tell what was generated."""
     return next((set(known) for *_, known in list(_in_order(solution.root))[-1:]), set())
+
+
+def is_single(step: Step, known: Collection[Axis | None]) -> bool:
+    """Whether a step is one number that no label says more of; only labels of `known` axes may be seen."""
+    labels = [axis.labels for axis in (step.rows, step.columns) if axis is not None and axis in known]
+    return step.shape == (1, 1) and not any(labels)
 
 
 def _is_asked(step: Step, given: bool) -> bool:

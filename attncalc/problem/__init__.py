@@ -26,7 +26,7 @@ from attncalc.problem.readers import anything, choice, scalar, text
 from attncalc.problem.room import Room
 from attncalc.problem.schema import Key, Kind, Table, nearest
 from attncalc.problem.show import show
-from attncalc.problem.source import Source, either, one_line, short
+from attncalc.problem.source import Source, called, either, one_line, short
 from attncalc.show import Show
 from attncalc.steps import Matrix
 
@@ -106,7 +106,7 @@ def load(path: str | os.PathLike[str]) -> Problem:
     """The problem in a file; "-" is standard input. Raises UsageError where it can't be read, else as parse does."""
     name = os.fspath(path)
     data = read(name)
-    return parse(data, "<stdin>", Path()) if name == "-" else parse(data, name, Path(name).parent)
+    return parse(data, called(name), Path(name).parent)
 
 
 def read(name: str) -> bytes:
@@ -124,9 +124,9 @@ def read(name: str) -> bytes:
                 data = file.read(LARGEST + 1)
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         what = f"can't be read: {getattr(error, 'strerror', None) or error}"
-        raise ProblemError.of_file(one_line(name), what, "give the path of a file, or -") from None
+        raise ProblemError.of_file(one_line(called(name)), what, "give the path of a file, or -") from None
     if len(data) > LARGEST:
-        raise ProblemError.of_file(one_line(name), f"is larger than {LARGEST} bytes", "give a part of it")
+        raise ProblemError.of_file(one_line(called(name)), f"is larger than {LARGEST} bytes", "give a part of it")
     return data
 
 
@@ -183,7 +183,7 @@ def load_template(path: str | os.PathLike[str]) -> Template:
     """The template in a file; "-" is standard input. Raises as `load` does."""
     name = os.fspath(path)
     data = read(name)
-    return template(data, "<stdin>", Path()) if name == "-" else template(data, name, Path(name).parent)
+    return template(data, called(name), Path(name).parent)
 
 
 def _tree(data: bytes, name: str, folder: Path | None) -> tuple[Source, Node]:

@@ -22,6 +22,11 @@ FULL_WIDTH = {
 CURLY = {"“": '"', "”": '"', "„": '"', "‘": "'", "’": "'"}
 
 
+def called(name: str) -> str:
+    """What messages and pages call a file; "-" is standard input."""
+    return "<stdin>" if name == "-" else name
+
+
 class Placed(Protocol):
     """Anything that knows where it starts, as line and column from 0: an event, or a node."""
 
