@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import accumulate
-from math import ceil, log10
+from math import ceil, isfinite, log10
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from attncalc import expr
 from attncalc.digits import decimals_of
 from attncalc.expr import Expr
-from attncalc.rounding import NOISE, Bounds, Flags, Floats, Texts, fits, snapped
+from attncalc.rounding import NOISE, Bounds, Flags, Floats, Texts, fits, in_doubt, rounded, rounded_exactly, snapped
 
 Work = Callable[[Expr, Sequence[Any]], Any]  # the value of an expression from the figures in its slots
 Numbers = NDArray[np.int64]  # of cells: those of a step's operands, one after the other, row by row
@@ -26,6 +26,7 @@ Figures = Callable[[Numbers], NDArray[Any]]  # what stands for cells of these nu
 DIGITS = 15  # that float64 holds of any decimal
 MOST_DIGITS = 308  # before the point of the largest figure that it holds, less one
 LAST_BITS = 1e-15  # of a figure, that a few operations of float64 may change
+_APART = 9  # more digits than are shown, of which the last may be taken for noise next to a tie
 _EXACTLY = 2**16  # figures in workings that are worked as fractions; more are left as float64 has them
 
 
@@ -104,6 +105,13 @@ class Cell(NamedTuple):
     @property
     def value(self) -> float:
         return float(self.step.values[self.row, self.column])
+
+    @property
+    def digits(self) -> Fraction | None:
+        """The figure as it was written, or the decimal that float64 stands for; None of what is infinite."""
+        texts, value = self.step.written, self.value
+        written = None if texts is None else texts[self.row, self.column]
+        return Fraction(written or repr(value)) if isfinite(value) else None
 
 
 class Working(NamedTuple):
@@ -210,6 +218,28 @@ class Step:
             return self.recomputed([operand.fractions for operand in self.operands], expr.rationals).astype(np.float64)
         return snapped(values, decimals)
 
+    def rounded(self, values: Floats, ties: str, rows: range) -> Floats:
+        """Unrounded figures of these rows, rounded to the step's decimals: those that are so near a tie that float64
+        can't say on which side, from the digits of what they are worked from, where those are known."""
+        result = rounded(values, self.places, ties)
+        if not self._is_of_digits or self._is_short(values):
+            return result
+        doubt = in_doubt(values, self.places)
+        if np.count_nonzero(doubt) * self.in_working > _EXACTLY:
+            return result
+        for i in np.nonzero(doubt.any(axis=1))[0].tolist():
+            workings = self.workings(rows[i], lambda numbers: numbers)
+            for j in np.nonzero(doubt[i])[0].tolist():
+                exact = self._in_digits(*workings[j])
+                if exact is not None:
+                    result[i, j] = rounded_exactly(exact, self.places, ties)
+        return result
+
+    def _is_short(self, values: Floats) -> bool:
+        """Whether each of these figures is a decimal of so few digits that float64 tells it from what is near it."""
+        own = self.own_decimals
+        return own is not None and own - self.places < _APART and _magnitude(values) + own < DIGITS
+
     @property
     def fractions(self) -> NDArray[Any]:
         """The figures as Fractions: as they were written, or of the decimal that float64 stands for."""
@@ -217,6 +247,16 @@ class Step:
         if self.written is not None:
             texts = [own or text for own, text in zip(self.written.ravel().tolist(), texts, strict=True)]
         return np.array([*map(Fraction, texts)], dtype=object).reshape(self.values.shape)
+
+    @property
+    def is_told(self) -> bool:
+        """Whether all digits of its figures are known: as they were written, or are carried on."""
+        return self.is_rounded or self.is_held
+
+    @property
+    def _is_of_digits(self) -> bool:
+        """Whether all digits are known of what it is worked from."""
+        return all(operand.is_told for operand in self.operands)
 
     @cached_property
     def magnitude(self) -> float:
@@ -232,6 +272,10 @@ class Step:
         if digits is None:
             digits = max(ceil(operand.magnitude) for operand in self.operands)
         return digits + 2 * log10(self.in_working / len(self.operands))
+
+    @property
+    def is_long(self) -> bool:
+        return self._is_long(self.magnitude)
 
     def _is_long(self, magnitude: float) -> bool:
         """Whether a figure of so many digits, or a part of its working, as far as its decimals are shown, has more than
@@ -260,19 +304,35 @@ class Step:
         are_finite = all(np.isfinite(operand.values).all() for operand in self.operands)
         return size * self.in_working <= _EXACTLY and self.digits < MOST_DIGITS and are_finite
 
-    @property
+    @cached_property
     def may_be_off(self) -> bool:
-        """Whether the last digits that are shown of a figure may be what float64 adds to it."""
-        if not self._is_long(self.magnitude) or self.rows_sum_to_one:
-            return False
-        if self.own_decimals is None or not self._is_of_fractions(self.values.size):
+        """Whether the last digits that are shown of a figure may be what float64 adds to it, or to what it is worked
+        from: but for those that were rounded from its own digits, as many as float64 holds."""
+        if any(operand.may_be_off and not operand.is_told for operand in self.operands):
             return True
-        return self.magnitude + min(self.own_decimals, self.places) > DIGITS
+        if not self.is_long or self.rows_sum_to_one:
+            return False
+        if not (self._is_of_digits and self._is_of_fractions(self.values.size) and self._gives_digits):
+            return True
+        own = self.places if self.own_decimals is None else min(self.own_decimals, self.places)
+        return self.magnitude + own > DIGITS
+
+    @property
+    def _gives_digits(self) -> bool:
+        """Whether its law says all digits of a figure."""
+        return expr.has_digits(self.working(0, 0).pattern)
 
     @cached_property
     def own_decimals(self) -> int | None:
         """How many decimals the law gives, before rounding."""
         return self.decimals_from([operand.decimals for operand in self.operands])
+
+    @cached_property
+    def is_whole(self) -> bool:
+        """Whether the law gives whole numbers before anything is rounded: ids, positions, choices, sums of such."""
+        if not self.operands:
+            return self.own_decimals == 0
+        return self.decimals_from([0 if operand.is_whole else None for operand in self.operands]) == 0
 
     def decimals_from(self, operands: Sequence[int | None]) -> int | None:
         """How many decimals the law gives of operands of so many; None where it may give no decimal."""
@@ -341,6 +401,12 @@ class Step:
             start + np.arange(operand.values.size).reshape(operand.shape)
             for start, operand in zip(self._starts, self.operands, strict=False)
         ]
+
+    def _in_digits(self, pattern: Expr, numbers: Sequence[int]) -> Fraction | None:
+        """The value of a working of cells of these numbers, from all their digits; None where it is none."""
+        figures = [self._cell(number).digits for number in numbers]
+        known = [each for each in figures if each is not None]
+        return expr.rational(pattern, known, near=True) if len(known) == len(figures) else None
 
     def _cell(self, number: int) -> Cell:
         k = bisect_right(self._starts, number) - 1  # a page of many figures asks for as many cells

@@ -95,6 +95,11 @@ class Map(_Computed):
     def in_working(self) -> int:
         return len(self.operands)
 
+    @cached_property
+    def digits(self) -> float:
+        # e^x has so many times the error of x as it has size.
+        return self.magnitude + self.operands[0].magnitude if self.law.op == "exp" else super().digits
+
     def copies(self, i: int) -> bool:
         """Whether row i is the first operand's."""
         return self.where is not None and not self.where[i, 0]
