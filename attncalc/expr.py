@@ -280,13 +280,6 @@ def has_digits(expr: Expr) -> bool:
     return operation.rational is not None and all(map(has_digits, arguments))
 
 
-def rationals(expr: Expr, figures: Sequence[Any]) -> Any:
-    """The exact values of the tree, which has some, from arrays of Fractions: an array of those."""
-    arrays = np.broadcast_arrays(*figures)
-    cells = zip(*(array.ravel().tolist() for array in arrays), strict=True)
-    return np.array([rational(expr, cell) for cell in cells], dtype=object).reshape(arrays[0].shape)
-
-
 def by_hand(
     expr: Expr, figures: Sequence[Value], constant: Callable[[float], float], part: Callable[[Value], Value]
 ) -> Value:

@@ -31,7 +31,8 @@ _NEAR = 0.01  # of a unit: further off there is no tie, however long the figure
 _AT_ONCE = 2**14  # figures: what is made of them on the way to their digits stays near the processor
 _WHOLE = 22  # decimals, up to which float64 holds 10^decimals as it is
 _LAST_DIGITS = 1e-13  # of a figure, that a long working of float64, or e^x of a long x, may have wrong
-_LARGEST = 1e308  # figures from here on may have digits of what float64 does not hold at all
+SMALLEST = 2.0**-1022  # of which float64 has all bits
+LARGEST = 1e308  # and what is worked from figures of all their digits, and is less, is a float64
 _LEAST = 308  # decimals, of which float64 has no smaller unit: what it says of 1e-320 is noise
 
 
@@ -113,7 +114,7 @@ def in_doubt(values: Floats, places: int) -> Flags:
     with np.errstate(over="ignore", invalid="ignore"):  # of ±inf
         size = np.abs(values) * units_of_one(places)
         near = np.abs(size - np.floor(size) - 0.5) <= np.maximum(2 * TIE, _LAST_DIGITS * size)
-        return np.asarray(near & (np.abs(values) < _LARGEST))
+        return np.asarray((near | (size * _LAST_DIGITS >= 0.5)) & np.isfinite(values))
 
 
 def rounded_exactly(value: Fraction, places: int, ties: str) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -17,7 +17,20 @@ from numpy.typing import NDArray
 from attncalc import expr
 from attncalc.digits import decimals_of
 from attncalc.expr import Expr
-from attncalc.rounding import NOISE, Bounds, Flags, Floats, Texts, fits, in_doubt, rounded, rounded_exactly, snapped
+from attncalc.rounding import (
+    LARGEST,
+    NOISE,
+    SMALLEST,
+    Bounds,
+    Flags,
+    Floats,
+    Texts,
+    fits,
+    in_doubt,
+    rounded,
+    rounded_exactly,
+    snapped,
+)
 
 Work = Callable[[Expr, Sequence[Any]], Any]  # the value of an expression from the figures in its slots
 Numbers = NDArray[np.int64]  # of cells: those of a step's operands, one after the other, row by row
@@ -105,13 +118,6 @@ class Cell(NamedTuple):
     @property
     def value(self) -> float:
         return float(self.step.values[self.row, self.column])
-
-    @property
-    def digits(self) -> Fraction | None:
-        """The figure as it was written, or the decimal that float64 stands for; None of what is infinite."""
-        texts, value = self.step.written, self.value
-        written = None if texts is None else texts[self.row, self.column]
-        return Fraction(written or repr(value)) if isfinite(value) else None
 
 
 class Working(NamedTuple):
@@ -208,15 +214,23 @@ class Step:
         """The same, worked from the operands.
 
         Where those are decimals, so is each sum and product of them: what float64 adds to that is taken off, so that it
-        decides no tie. Long ones are worked from their digits, as float64 has nothing left of 10¹⁶ + 1 - 10¹⁶.
+        decides no tie. Long ones are worked from their digits, as float64 has nothing left of 10¹⁶ + 1 - 10¹⁶; so is
+        what comes of figures so small that float64 has but a few bits of them.
         """
         values = self.recomputed([operand.values for operand in self.operands])
+        self.shape = values.shape[0], values.shape[1]
         decimals = self.own_decimals
-        if decimals is None:
-            return values
-        if self._is_long(_magnitude(values)) and self._is_of_fractions(values.size) and np.isfinite(values).all():
-            return self.recomputed([operand.fractions for operand in self.operands], expr.rationals).astype(np.float64)
-        return snapped(values, decimals)
+        if self._is_long(_magnitude(values)):
+            lost = np.isfinite(values)
+        elif decimals is None:
+            lost = self._comes_of_few_bits()
+        else:
+            lost = np.zeros(self.shape, dtype=bool)
+        if self._are_few(lost):
+            values = values.copy()
+            for i, j, exact in self._in_digits(lost, range(len(values))):
+                values[i, j] = float(exact)
+        return values if decimals is None else snapped(values, decimals)
 
     def rounded(self, values: Floats, ties: str, rows: range) -> Floats:
         """Unrounded figures of these rows, rounded to the step's decimals: those that are so near a tie that float64
@@ -225,28 +239,44 @@ class Step:
         if not self._is_of_digits or self._is_short(values):
             return result
         doubt = in_doubt(values, self.places)
-        if np.count_nonzero(doubt) * self.in_working > _EXACTLY:
-            return result
-        for i in np.nonzero(doubt.any(axis=1))[0].tolist():
-            workings = self.workings(rows[i], lambda numbers: numbers)
-            for j in np.nonzero(doubt[i])[0].tolist():
-                exact = self._in_digits(*workings[j])
-                if exact is not None:
-                    result[i, j] = rounded_exactly(exact, self.places, ties)
+        if self._are_few(doubt):
+            for i, j, exact in self._in_digits(doubt, rows):
+                result[i, j] = rounded_exactly(exact, self.places, ties)
         return result
+
+    def _in_digits(self, which: Flags, rows: range) -> Iterator[tuple[int, int, Fraction]]:
+        """Figures of these rows from all digits of what they are worked from, as those were written, or the decimals
+        that float64 stands for; none where there is none."""
+        written = {operand: operand.written for operand in self.operands}
+
+        def digits(cell: Cell) -> Fraction | None:
+            texts = written[cell.step]
+            text = None if texts is None else texts[cell.row, cell.column]
+            return Fraction(text or repr(cell.value)) if isfinite(cell.value) else None
+
+        for i in np.nonzero(which.any(axis=1))[0].tolist():
+            workings = self.workings(rows[i], lambda numbers: numbers)
+            for j in np.nonzero(which[i])[0].tolist():
+                pattern, numbers = workings[j]
+                figures = [digits(self._cell(number)) for number in numbers]
+                known = [each for each in figures if each is not None]
+                exact = expr.rational(pattern, known, near=True) if len(known) == len(figures) else None
+                if exact is not None and abs(exact) < LARGEST:
+                    yield i, j, exact
+
+    def _are_few(self, which: Flags) -> bool:
+        """Whether there are some such figures, and not too many to work them with all their digits."""
+        return 0 < int(np.count_nonzero(which)) * self.in_working <= _EXACTLY
+
+    def _comes_of_few_bits(self) -> Flags:
+        """Which figures are worked from one that is too small for float64 to have all bits of it."""
+        small = [(operand.values != 0) & (np.abs(operand.values) < SMALLEST) for operand in self.operands]
+        return self.reached(small) if any(each.any() for each in small) else np.zeros(self.shape, dtype=bool)
 
     def _is_short(self, values: Floats) -> bool:
         """Whether each of these figures is a decimal of so few digits that float64 tells it from what is near it."""
         own = self.own_decimals
         return own is not None and own - self.places < _APART and _magnitude(values) + own < DIGITS
-
-    @property
-    def fractions(self) -> NDArray[Any]:
-        """The figures as Fractions: as they were written, or of the decimal that float64 stands for."""
-        texts = [repr(value) for value in self.values.ravel().tolist()]
-        if self.written is not None:
-            texts = [own or text for own, text in zip(self.written.ravel().tolist(), texts, strict=True)]
-        return np.array([*map(Fraction, texts)], dtype=object).reshape(self.values.shape)
 
     @property
     def is_told(self) -> bool:
@@ -299,11 +329,6 @@ class Step:
         """Whether each figure is as it was written, or float64 holds it whole."""
         return self.decimals is not None and (not self.operands or self.magnitude + self.decimals <= DIGITS)
 
-    def _is_of_fractions(self, size: int) -> bool:
-        """Whether so many figures of decimals are worked as fractions: it takes a moment, and they are numbers."""
-        are_finite = all(np.isfinite(operand.values).all() for operand in self.operands)
-        return size * self.in_working <= _EXACTLY and self.digits < MOST_DIGITS and are_finite
-
     @cached_property
     def may_be_off(self) -> bool:
         """Whether the last digits that are shown of a figure may be what float64 adds to it, or to what it is worked
@@ -312,7 +337,7 @@ class Step:
             return True
         if not self.is_long or self.rows_sum_to_one:
             return False
-        if not (self._is_of_digits and self._is_of_fractions(self.values.size) and self._gives_digits):
+        if not (self._is_of_digits and self._gives_digits and self.values.size * self.in_working <= _EXACTLY):
             return True
         own = self.places if self.own_decimals is None else min(self.own_decimals, self.places)
         return self.magnitude + own > DIGITS
@@ -401,12 +426,6 @@ class Step:
             start + np.arange(operand.values.size).reshape(operand.shape)
             for start, operand in zip(self._starts, self.operands, strict=False)
         ]
-
-    def _in_digits(self, pattern: Expr, numbers: Sequence[int]) -> Fraction | None:
-        """The value of a working of cells of these numbers, from all their digits; None where it is none."""
-        figures = [self._cell(number).digits for number in numbers]
-        known = [each for each in figures if each is not None]
-        return expr.rational(pattern, known, near=True) if len(known) == len(figures) else None
 
     def _cell(self, number: int) -> Cell:
         k = bisect_right(self._starts, number) - 1  # a page of many figures asks for as many cells
