@@ -147,6 +147,40 @@ def some_problem(random: Random) -> str:
     ])  # fmt: skip
 
 
+@pytest.mark.parametrize("seed", range(80))
+def test_each_figure_of_a_carried_page_is_what_its_printed_figures_give(seed: int) -> None:
+    """To its last digit; or, of more digits than float64 holds, as near as it does."""
+    random = Random(f"carried {seed}")
+    ties, decimals = random.choice([*TIES]), random.choice([0, 1, 3, 6, 12])
+    read = parse(some_problem(random).encode()).with_show(rounding="carried", ties=ties, decimals=decimals)
+    try:
+        solution = solve(read)
+    except AttncalcError:
+        return
+    printed = Printed(solution, read.show.rule)
+    for step in (step for step in solution.steps.values() if step.operands and not isinstance(step, Arrange)):
+        for i, row in enumerate(printed[step].texts):
+            for j, text in enumerate(row):
+                pattern, cells = step.working(i, j)
+                used = [printed[cell.step].texts[cell.row, cell.column] for cell in cells]
+                if "-∞" in (text, *used):
+                    continue
+                right = value_of(pattern, [*map(Fraction, used)])
+                off = abs(Fraction(text) - Fraction(rounded(right, step.places, ties)))
+                assert off <= (abs(right) / 2**52 if step.may_be_off else 0), (step.id, used, text)
+
+
+@pytest.mark.parametrize("rounding", ["exact", "carried"])
+def test_what_float64_holds_a_few_bits_of_is_worked_from_its_digits(rounding: str) -> None:
+    """5e-324 is 4.94e-324 there."""
+    read = parse(b"kind: loss\nprobabilities: [5e-324, 3e-323, 0.5]\n").with_show(rounding=rounding, decimals=6)
+    solution = solve(read)
+    for id, sign in (("log_probabilities", 1), ("losses", -1)):
+        shown = Printed(solution, read.show.rule)[solution.steps[id]].texts[:, 0]
+        right = [rounded(Fraction(WIDE.ln(Decimal(p))), 6) for p in ("5e-324", "3e-323", "0.5")]
+        assert [sign * Decimal(each) for each in shown] == right
+
+
 @pytest.mark.parametrize("carries", [True, False])
 @pytest.mark.parametrize("seed", range(60))
 def test_whoever_works_with_all_digits_after_a_slip_is_told_that_one_alone(seed: int, carries: bool) -> None:

@@ -120,6 +120,24 @@ class Cell(NamedTuple):
         return float(self.step.values[self.row, self.column])
 
 
+class _Digits(dict[int, "Fraction | None"]):
+    """The figures of cells by their numbers, as they were written, or the decimals that float64 stands for; None of
+    what is infinite. Each is looked up once, as many workings have the same ones."""
+
+    def __init__(self, cell: Callable[[int], Cell]) -> None:
+        self._cell = cell
+        self._written: dict[Step, Texts | None] = {}
+
+    def __missing__(self, number: int) -> Fraction | None:
+        step, row, column = cell = self._cell(number)
+        if step not in self._written:
+            self._written[step] = step.written
+        texts = self._written[step]
+        text = None if texts is None else texts[row, column]
+        self[number] = found = Fraction(text or repr(cell.value)) if isfinite(cell.value) else None
+        return found
+
+
 class Working(NamedTuple):
     """How one cell is computed: `pattern`, with the figure of `cells[k]` in the place of slot k."""
 
@@ -245,24 +263,20 @@ class Step:
         return result
 
     def _in_digits(self, which: Flags, rows: range) -> Iterator[tuple[int, int, Fraction]]:
-        """Figures of these rows from all digits of what they are worked from, as those were written, or the decimals
-        that float64 stands for; none where there is none."""
-        written = {operand: operand.written for operand in self.operands}
-
-        def digits(cell: Cell) -> Fraction | None:
-            texts = written[cell.step]
-            text = None if texts is None else texts[cell.row, cell.column]
-            return Fraction(text or repr(cell.value)) if isfinite(cell.value) else None
-
+        """Figures of these rows from all digits of what they are worked from; none where there is none."""
+        digits = _Digits(self._cell)
         for i in np.nonzero(which.any(axis=1))[0].tolist():
-            workings = self.workings(rows[i], lambda numbers: numbers)
-            for j in np.nonzero(which[i])[0].tolist():
-                pattern, numbers = workings[j]
-                figures = [digits(self._cell(number)) for number in numbers]
-                known = [each for each in figures if each is not None]
-                exact = expr.rational(pattern, known, near=True) if len(known) == len(figures) else None
-                if exact is not None and abs(exact) < LARGEST:
-                    yield i, j, exact
+            known = self._known.setdefault(rows[i], {})
+            columns = np.nonzero(which[i])[0].tolist()
+            if not known.keys() >= set(columns):
+                workings = self.workings(rows[i], lambda numbers: numbers)
+                known.update((j, _of_digits(*workings[j], digits)) for j in columns)
+            yield from ((i, j, exact) for j in columns if (exact := known[j]) is not None)
+
+    @cached_property
+    def _known(self) -> dict[int, dict[int, Fraction | None]]:
+        """What is known so far of its figures with all their digits, by row and column."""
+        return {}
 
     def _are_few(self, which: Flags) -> bool:
         """Whether there are some such figures, and not too many to work them with all their digits."""
@@ -435,3 +449,11 @@ class Step:
 
 def _magnitude(values: Floats) -> float:
     return log10(np.max(np.abs(values), where=np.isfinite(values), initial=1.0))
+
+
+def _of_digits(pattern: Expr, numbers: Sequence[int], digits: _Digits) -> Fraction | None:
+    """The value of a working of the cells of these numbers."""
+    figures = [digits[number] for number in numbers]
+    known = [each for each in figures if each is not None]
+    exact = expr.rational(pattern, known, near=True) if len(known) == len(figures) else None
+    return exact if exact is not None and abs(exact) < LARGEST else None
