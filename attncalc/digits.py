@@ -33,6 +33,7 @@ class Figures(Protocol):
     def places(self) -> int: ...
     @property
     def rows_sum_to_one(self) -> bool: ...
+    def rounded(self, values: Floats, ties: str, rows: range) -> Floats: ...  # these rows, to `places`
     @property
     def is_rounded(self) -> bool: ...  # whether the values are, as `rule` says
 
@@ -56,11 +57,12 @@ def printed(figures: Figures, rule: Rule, rows: slice = slice(None)) -> Floats:
     values = figures.values[rows]
     if figures.is_rounded:
         return values
-    if figures.written is None:
-        adjusts = figures.rows_sum_to_one and rule.weights == "sum-to-one"
-        return (apportioned if adjusts else rounded)(values, figures.places, rule.ties)
-    given = _is_text(figures.written[rows])
-    return values if given.all() else np.where(given, values, rounded(values, figures.places, rule.ties))
+    if figures.written is None and figures.rows_sum_to_one and rule.weights == "sum-to-one":
+        return apportioned(values, figures.places, rule.ties)
+    given = False if figures.written is None else _is_text(figures.written[rows])
+    if np.all(given):
+        return values
+    return np.where(given, values, figures.rounded(values, rule.ties, range(len(figures.values))[rows]))
 
 
 def shown(figures: Figures, rule: Rule) -> Texts:

@@ -244,6 +244,8 @@ def decimals(expr: Expr, figures: Sequence[int | None]) -> int | None:
         value = rational(expr, ())
         return None if value is None else rounding.decimals_of(value)
     operation, arguments = _operation(expr)
+    if operation.whole:
+        return 0
     found = [decimals(argument, figures) for argument in arguments]
     if expr.op == "over" and is_constant(arguments[1]) and (divisor := rational(arguments[1], ())):
         operation, found = OPERATIONS["times"], [found[0], rounding.decimals_of(1 / divisor)]
@@ -251,27 +253,31 @@ def decimals(expr: Expr, figures: Sequence[int | None]) -> int | None:
     return operation.decimals(known) if operation.decimals and len(known) == len(found) else None
 
 
-def rational(expr: Expr, figures: Sequence[Fraction]) -> Fraction | None:
-    """The exact value of the tree from exact figures; None where it has none (√2, e^1, x/0)."""
+def rational(expr: Expr, figures: Sequence[Fraction], *, near: bool = False) -> Fraction | None:
+    """The exact value of the tree from exact figures; None where it has none (√2, e^1, x/0). `near`: where it is
+    irrational, a fraction that is nearer to it than float64 tells apart; None where no such is known (tanh, π)."""
     if expr.op == "slot":
         return figures[int(expr.args[0])]
     if expr.op == "number":
         return Fraction(expr.args[1]) if _is_decimal(expr) else None
     operation, arguments = _operation(expr)
-    found = [rational(argument, figures) for argument in arguments]
+    found = [rational(argument, figures, near=near) for argument in arguments]
     if operation.zero and found[0] == 0:
         return Fraction(0)  # 0/√2, tanh 0
     values = [each for each in found if each is not None]
     if operation.rational is None or len(values) < len(found):
         return Fraction(0) if expr.op == "times" and 0 in found else None
-    return operation.rational(values)
+    value = operation.rational(values)
+    return operation.digits(values) if near and value is None and operation.digits else value
 
 
-def rationals(expr: Expr, figures: Sequence[Any]) -> Any:
-    """The exact values of the tree, which has some, from arrays of Fractions: an array of those."""
-    arrays = np.broadcast_arrays(*figures)
-    cells = zip(*(array.ravel().tolist() for array in arrays), strict=True)
-    return np.array([rational(expr, cell) for cell in cells], dtype=object).reshape(arrays[0].shape)
+@lru_cache(maxsize=512)
+def has_digits(expr: Expr) -> bool:
+    """Whether `rational` says what the tree's value is near to, where it has one: it has no tanh, and no π."""
+    if expr.op in LEAVES:
+        return expr.op == "slot" or (expr.op == "number" and _is_decimal(expr))
+    operation, arguments = _operation(expr)
+    return operation.rational is not None and all(map(has_digits, arguments))
 
 
 def by_hand(

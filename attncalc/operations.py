@@ -7,6 +7,7 @@ it gives of decimals, and its exact value among fractions. A new one is a row he
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from decimal import Context, Decimal
 from fractions import Fraction
 from functools import reduce
 from math import erfc, isqrt, pi, prod
@@ -17,6 +18,9 @@ import numpy as np
 
 from attncalc import intervals
 from attncalc.intervals import Interval, OfIntervals, Value
+
+# Far more digits than float64 tells apart, and larger figures; what is larger still is infinite, and none of interest.
+_LONG = Context(prec=50, Emax=9999, Emin=-9999, traps=[])
 
 
 def _total(terms: Iterator[Value]) -> Value:
@@ -111,6 +115,20 @@ def _rational_root(values: Sequence[Fraction]) -> Fraction | None:
     return root if root * root == values[0] else None
 
 
+def _decimal(x: Fraction) -> Decimal:
+    return _LONG.divide(Decimal(x.numerator), Decimal(x.denominator))
+
+
+def _in_digits(function: Callable[..., Decimal]) -> Callable[[Sequence[Fraction]], Fraction | None]:
+    """What a function of decimals gives of fractions, with more digits than float64 tells apart."""
+
+    def digits(values: Sequence[Fraction]) -> Fraction | None:
+        found = function(*map(_decimal, values))
+        return Fraction(found) if found.is_finite() else None
+
+    return digits
+
+
 def _power(arguments: Iterator[Value]) -> Value:
     base, exponent = arguments
     return np.power(np.asarray(base, dtype=np.float64), exponent)
@@ -187,13 +205,17 @@ def _always(values: Sequence[Value], exact: Sequence[Value]) -> Value:
 
 class Operation(NamedTuple):
     """What an operation computes of its arguments, when its result is still an exact figure, how tightly it binds, and
-    how many decimals its result has where its arguments are decimals (None: it may be no decimal)."""
+    how many decimals its result has where its arguments are decimals (None: it may be no decimal).
+
+    `rational` is its value of fractions; None where it is none, and then `digits` gives many of its digits."""
 
     evaluate: Callable[[Iterator[Value]], Value]
     exact: Callable[[Sequence[Value], Sequence[Value]], Value]
     precedence: int
     decimals: Callable[[Sequence[int]], int] | None = None
     rational: Callable[[Sequence[Fraction]], Fraction | None] | None = None
+    digits: Callable[[Sequence[Fraction]], Fraction | None] | None = None
+    whole: bool = False  # whether it gives a whole number, whatever its arguments are
     zero: bool = False  # whether a first argument of 0 gives 0, whatever the others are
     between: OfIntervals | None = None  # of intervals; None: it falls with none of its arguments
 
@@ -220,9 +242,11 @@ OPERATIONS: dict[str, Operation] = {
                        between=intervals.product),
     "over": Operation(_quotient, _exact_quotient, 2, None, _rational_quotient, zero=True, between=intervals.quotient),
     "negated": Operation(_of_one(np.negative), _all, 1, max, lambda v: -v[0], between=intervals.negation),
-    "power": Operation(_power, _exact_power, 3, None, _rational_power, between=intervals.power),
-    "exp": Operation(_of_one(np.exp), _exact_exp, 3, None, lambda v: None if v[0] else Fraction(1)),
-    "sqrt": Operation(_of_one(np.sqrt), _exact_root, 3, None, _rational_root,
+    "power": Operation(_power, _exact_power, 3, None, _rational_power, _in_digits(_LONG.power),
+                       between=intervals.power),
+    "exp": Operation(_of_one(np.exp), _exact_exp, 3, None, lambda v: None if v[0] else Fraction(1),
+                     _in_digits(_LONG.exp)),
+    "sqrt": Operation(_of_one(np.sqrt), _exact_root, 3, None, _rational_root, _in_digits(_LONG.sqrt),
                       between=intervals.rising_from_zero(np.sqrt)),
     "cos_degrees": _of_degrees(0.0),
     "sin_degrees": _of_degrees(90.0),
@@ -231,14 +255,14 @@ OPERATIONS: dict[str, Operation] = {
 FUNCTIONS: dict[str, Operation] = {
     "max": Operation(_largest, _exact_largest, 9, max, max),
     "min": Operation(_least, _exact_least, 9, max, min),
-    "argmax": Operation(_place_of_largest, _always, 9, lambda _: 0, lambda v: Fraction(v.index(max(v))),
+    "argmax": Operation(_place_of_largest, _always, 9, None, lambda v: Fraction(v.index(max(v))), whole=True,
                         between=intervals.largest_place),
-    "step": Operation(_reached, _always, 9, lambda _: 0, lambda v: Fraction(v[0] >= 0)),  # Heaviside's, 1 from 0 on
+    "step": Operation(_reached, _always, 9, None, lambda v: Fraction(v[0] >= 0), whole=True),  # Heaviside's
     "tanh": Operation(_of_one(np.tanh), _exact_at_zero, 9, zero=True),
     "sin": Operation(_of_one(np.sin), _exact_at_zero, 9, zero=True, between=intervals.wave(np.sin, pi / 2, 2 * pi)),
     "cos": Operation(_of_one(np.cos), _exact_at_zero, 9, None, lambda v: None if v[0] else Fraction(1),
                      between=intervals.wave(np.cos, 0.0, 2 * pi)),
     "ln": Operation(_of_one(np.log), _exact_log, 9, None, lambda v: Fraction(0) if v[0] == 1 else None,
-                    between=intervals.rising_from_zero(np.log)),
+                    _in_digits(_LONG.ln), between=intervals.rising_from_zero(np.log)),
     "Φ": Operation(_of_one(_normal), _exact_at_zero, 9, None, lambda v: None if v[0] else Fraction(1, 2)),
 }  # fmt: skip

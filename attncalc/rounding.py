@@ -3,7 +3,8 @@
 Rounding is that of school: by the decimal figure, not by its binary neighbour. 2.675 is 2.68 and 1.005 is 1.01, where
 `"%.2f"` gives 2.67 and 1.00. Half goes away from zero (`half-up`) or to the even digit (`half-even`); what is within
 1e-9 unit of a half (or, in long figures, within its last bits) is a half, so that noise never decides a
-computed tie.
+computed tie. That is for figures of which no more is known than float64 says; where a step is worked from figures of
+which all digits are known, what is in doubt is rounded from its own digits (Step.rounded).
 """
 
 from __future__ import annotations
@@ -29,6 +30,9 @@ _CLEAR = 1e12  # units, up to which float64 tells what is no tie by _NEAR
 _NEAR = 0.01  # of a unit: further off there is no tie, however long the figure
 _AT_ONCE = 2**14  # figures: what is made of them on the way to their digits stays near the processor
 _WHOLE = 22  # decimals, up to which float64 holds 10^decimals as it is
+_LAST_DIGITS = 1e-14  # of a figure, that float64 may have wrong, also of e^x of an x of two digits
+SMALLEST = 2.0**-1022  # of which float64 has all bits
+LARGEST = 1e308  # and what is worked from figures of all their digits, and is less, is a float64
 _LEAST = 308  # decimals, of which float64 has no smaller unit: what it says of 1e-320 is noise
 
 
@@ -102,6 +106,23 @@ def _rounded(values: Floats, places: int, ties: str) -> Floats:
         large = ~((size <= _SAFE) | clear | whole | np.isnan(values))
         result[large] = [_rounded_decimal(value, places, ties) for value in values[large].tolist()]
     return result
+
+
+def in_doubt(values: Floats, places: int) -> Flags:
+    """Which figures are so near a tie that the last bits of float64 say on which side of it; of more digits than
+    float64 tells apart all are."""
+    with np.errstate(over="ignore", invalid="ignore"):  # of ±inf
+        size = np.abs(values) * units_of_one(places)
+        near = np.abs(size - np.floor(size) - 0.5) <= np.maximum(2 * TIE, _LAST_DIGITS * size)
+        return np.asarray((near | (size * _LAST_DIGITS >= 0.5)) & np.isfinite(values))
+
+
+def rounded_exactly(value: Fraction, places: int, ties: str) -> float:
+    """The same for one figure of which all digits are known: nothing but a tie is one."""
+    units = abs(value) * 10**places
+    whole, rest = divmod(units, 1)
+    up = rest > Fraction(1, 2) or (rest == Fraction(1, 2) and (ties == "half-up" or whole % 2 == 1))
+    return float(Fraction(whole + up, 10**places)) * (-1 if value < 0 else 1) + 0.0  # never -0.0
 
 
 def _rounded_decimal(value: float, places: int, ties: str) -> float:

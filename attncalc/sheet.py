@@ -176,7 +176,7 @@ class Sheet:
         step.unrounded = values
         if step.rows_sum_to_one and self.rule.weights == "sum-to-one":
             return apportioned(values, step.places, self.rule.ties)
-        return rounded(values, step.places, self.rule.ties)
+        return step.rounded(values, self.rule.ties, range(len(values)))
 
     def _refuse_overflow(self, step: Step, values: Floats) -> None:
         bad = ~np.isfinite(values)

@@ -285,7 +285,7 @@ def test_mask_puts_weights_before_and_after_side_by_side(tmp_path: Path) -> None
     weights.write_text("0.577 0.232 0.191\n0.368 0.413 0.219\n0.169 0.264 0.567\n")
     page = attncalc("mask", "--causal", "--weights", weights, "--tokens", "<s>,I,love").stdout.decode()
     assert "0.471  0.529  0" in page
-    assert "I sees <s> and itself: its weight there adds up to 0.781 and is scaled up to 1" in page
+    assert "I sees <s> and itself: its weight there adds up to 0.781 and is scaled to 1" in page
     assert "love sees all: nothing changes" in page
 
 

@@ -31,6 +31,9 @@ class Figures:
     rows_sum_to_one: bool = False
     is_rounded: bool = False
 
+    def rounded(self, values, ties, rows):
+        return rounding.rounded(values, self.places, ties)
+
 
 def computed(values, exact=True, places=3, **about):
     row = np.array([values], dtype=float)

@@ -110,6 +110,8 @@ RARE = {
     "W_Q: identity\nW_K: identity\nW_V: identity\n",
     "experts in a layer": "kind: encoder\nH: [[1]]\nlayers: [{experts: {router: [[1]], top_k: 1, experts: "
     "[{W_1: [[1]], W_2: [[1]]}]}}]\n",
+    "weights that are rounded to 0":
+        "A: [[4e-13, 1], [0.5, 0.5]]\nV: [[1], [2]]\nmask: causal\nshow: {rounding: carried}\n",
     "big": f"Q: &q {[[k % 3, k % 5] for k in range(40)]}\nK: *q\nV: *q\n",
 }
 

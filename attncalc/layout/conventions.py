@@ -9,7 +9,7 @@ from attncalc.expr import Expr, name, number, sqrt
 from attncalc.layout.looks import look
 from attncalc.layout.page import HUGE, Page
 from attncalc.solution import Convention, Group
-from attncalc.steps import Given, Step
+from attncalc.steps import Arrange, Given, Step
 
 
 def conventions(page: Page) -> Section:
@@ -38,7 +38,8 @@ def _rounding(page: Page) -> list[Prose]:
 def _noise(page: Page) -> list[Prose]:
     """Which figures are shown with more digits than float64 holds; those that a huge result is worked from are not
     looked at again."""
-    steps = [step for step in page.solution.steps.values() if step.may_be_off] if page.cells <= HUGE else []
+    own = [step for step in page.solution.steps.values() if not isinstance(step, Arrange)]  # and no copies
+    steps = [step for step in own if step.may_be_off] if page.cells <= HUGE else []
     in_lines = set(_in_lines(page.solution.root)) if page.detail == "full" else set()
     called = [page.say(look(step).line) if step in in_lines else Prose((Math(step.symbol),)) for step in steps]
     return [page.say("conventions.noise", steps=page.say.enumeration(list(dict.fromkeys(called))))] if steps else []

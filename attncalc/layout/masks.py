@@ -7,7 +7,7 @@ import numpy as np
 from attncalc import digits
 from attncalc.blocks import Beside, Block, Items, Prose, Table
 from attncalc.layout.page import Page
-from attncalc.layout.readings import names, query_name
+from attncalc.layout.readings import names, no_weights, query_name
 from attncalc.rounding import Flags
 from attncalc.steps import Step
 
@@ -50,13 +50,13 @@ def before_and_after(page: Page, before: Step, after: Step, mask: Step) -> list[
 
 
 def _remark(page: Page, before: Step, after: Step, row: Flags, i: int, adds: bool) -> Prose:
-    """I sees <s> and itself: the weight there adds up to 0.781, and is scaled up to 1."""
+    """I sees <s> and itself: the weight there adds up to 0.781, and is scaled to 1."""
     say, query = page.say, query_name(page, after, i)
     seen = say("mask.all") if row.all() else names(page, after, i, row.nonzero()[0].tolist())
     old, new = page.figures(before).texts[i], page.figures(after).texts[i]
-    if not after.values[i].any():
-        return say("remarks.nothing_left", row=query)
-    if np.allclose(before.values[i], after.values[i], rtol=0, atol=1e-12) or list(old) == list(new):
+    if nothing := no_weights(page, after, i):
+        return nothing
+    if (digits.decimals(old) == digits.decimals(new)).all():
         return say("mask.keeps", query=query, seen=seen)
     if adds:
         return say("mask.sees", query=query, seen=seen)

@@ -17,10 +17,9 @@ EQUAL = 1e-12  # of the largest: figures that differ by less are the same, as fa
 
 def scores(page: Page, step: Step) -> tuple[Prose, ...]:
     """C scores itself (3), then A (2), then B (1)."""
-    figures = page.figures(step)
-    texts, values = figures.texts, figures.values
+    texts = page.figures(step).texts
     sentences = []
-    for i, row in enumerate(values):
+    for i, row in enumerate(digits.decimals(texts)):
         order = sorted(range(len(row)), key=lambda j: (-row[j], j))
         groups = [
             page.say("readings.scored", names=names(page, step, i, columns), figure=figure(texts[i, columns[0]]))
@@ -42,7 +41,7 @@ def likeliest(page: Page, step: Step) -> tuple[Prose, ...]:
 
 
 def _likeliest(page: Page, step: Step, i: int) -> Prose:
-    largest = largest_of(step, i, range(step.shape[1]))
+    largest = largest_of(page, step, i, range(step.shape[1]))
     query, each = query_name(page, step, i), share(page, step, i, largest[0])
     if len(largest) == step.shape[1] > 1:
         return page.say("readings.all_alike", query=query, share=each)
@@ -97,23 +96,35 @@ def _total(page: Page, step: Step, i: int) -> str:
 def _weights(page: Page, step: Step, i: int) -> Prose:
     query = query_name(page, step, i)
     seen = np.nonzero(~nothing_there(step, i))[0].tolist()
-    if not seen:
-        return page.say("remarks.nothing_left", row=query)
+    if nothing := no_weights(page, step, i):
+        return nothing
     if len(seen) == 1:
         return page.say("readings.only", query=query, token=key_name(page, step, i, seen[0]))
     shares = [page.say("readings.share", share=share(page, step, i, j), token=key_name(page, step, i, j)) for j in seen]
-    largest = largest_of(step, i, seen)
+    largest = largest_of(page, step, i, seen)
+    printed = digits.decimals(page.figures(step).texts[i])
     if len(largest) == len(seen):
-        printed = {page.figures(step).texts[i, j] for j in seen}
-        most = page.say("readings.equal" if len(printed) == 1 else "readings.equal_unrounded")
+        most = page.say("readings.equal" if len({*printed[seen]}) == 1 else "readings.equal_unrounded")
     else:
         most = page.say("readings.most", token=names(page, step, i, largest))
     return page.say("readings.weights", query=query, shares=page.say.joined(shares), most=most)
 
 
-def largest_of(step: Step, i: int, columns: Iterable[int]) -> list[int]:
-    """Which of the columns hold the largest figure of row i; several where they are equal as they are used."""
-    columns = list(columns)
+def no_weights(page: Page, step: Step, i: int) -> Prose | None:
+    """Why row i of weights has none, where it has none: all is hidden, or what is left was rounded to 0."""
+    if page.figures(step).unrounded[i].any():
+        return None
+    key = "nothing_left" if nothing_there(step, i).all() else "rounded_away"
+    return page.say(f"remarks.{key}", row=query_name(page, step, i))
+
+
+def largest_of(page: Page, step: Step, i: int, columns: Iterable[int]) -> list[int]:
+    """Which of the columns hold the largest figure of row i; several where they are equal as they are used: as they
+    are printed, or as float64 has them."""
+    columns, figures = list(columns), page.figures(step)
+    if figures.are_used:
+        printed = digits.decimals(figures.texts[i])
+        return [j for j in columns if printed[j] == max(printed[columns])]
     row = step.values[i]
     most = max(row[j] for j in columns)
     return [j for j in columns if row[j] >= most - EQUAL * abs(most)]
@@ -130,7 +141,7 @@ def largest_other(page: Page, step: Step, i: int) -> Prose:
     others = [j for j in range(step.shape[1]) if j != i and there[j]]
     if not others:
         return page.say("readings.no_other")
-    largest = largest_of(step, i, others)
+    largest = largest_of(page, step, i, others)
     token = page.say.enumeration([page.who(step.columns, j) for j in largest])
     key = "readings.largest_other" if len(largest) == 1 else "readings.largest_others"
     return page.say(key, token=token, share=share(page, step, i, largest[0]))

@@ -11,6 +11,7 @@ from attncalc.blocks import Block, Items, Math, Prose, Section, Work, compose
 from attncalc.layout.kinds import lay_step
 from attncalc.layout.looks import look
 from attncalc.layout.page import Page, worked
+from attncalc.layout.readings import no_weights
 from attncalc.steps import Arrange, Map, Reduce, Step
 
 LONGEST_STARTS = 6  # of a row whose starts are each added up; those of a longer one would fill the page
@@ -98,8 +99,8 @@ def _remarks(page: Page, step: Step, i: int) -> list[Prose]:
     """What a row of weights does not say by itself: who took the unit that was missing from 1, or that one is."""
     if not step.rows_sum_to_one or not step.operands:
         return []
-    if not page.figures(step).unrounded[i].any():
-        return [page.say("remarks.nothing_left", row=page.who(step.rows, i))]
+    if nothing := no_weights(page, step, i):
+        return [nothing]
     total, called = digits.total(page.figures(step).texts[i]), page.say(look(step).called)
     if float(total) == 1:
         remark = _apportioned(page, step, i) if page.rule.weights == "sum-to-one" else None

@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from attncalc.rounding import TIE, Bounds, Flags, Floats, Rule, rounded, rounded_or_not
 from attncalc.steps import Arrange, Given, Step
-from attncalc.steps.base import LAST_BITS
+from attncalc.steps.base import DIGITS, LAST_BITS
 
 Writings = NDArray[np.object_]  # of Written | None, n × m
+_LAST_BIT = 2.0**-52  # of a figure
 
 
 class Standing:
@@ -31,8 +32,17 @@ class Standing:
         """What a step is worked from. A copy of figures that were not written is as near to what they follow from as
         they: none is off by half a unit twice."""
         alike = [isinstance(step, Arrange) and self.asked[each.id] == self.asked[step.id] for each in step.operands]
-        return [(self._in_copies if same else self.bounds)[each.id]
-                for each, same in zip(step.operands, alike, strict=True)]  # fmt: skip
+        found = [(self._in_copies if same else self.bounds)[each.id]
+                 for each, same in zip(step.operands, alike, strict=True)]  # fmt: skip
+        return self._as_held(found, step)
+
+    def _as_held(self, operands: list[Bounds], step: Step) -> list[Bounds]:
+        """The same, where a step takes figures of more digits than float64 holds, or makes some on its way, as near as
+        it holds those: whoever works with all their digits has others in the last places, of which a difference may
+        be left."""
+        most = 10.0 ** (DIGITS - self.asked[step.id])
+        return [each if isinstance(step, Arrange) else _with_last_bits(each, 0.0 if step.is_long else most)
+                for each in operands]  # fmt: skip
 
     def follows(self, step: Step) -> Bounds:
         """Where its figures lie by honest habits."""
@@ -45,11 +55,12 @@ class Standing:
 
     def is_count(self, step: Step) -> bool:
         """Whether its figures are whole numbers and asked for as such: ids, positions, choices."""
-        return step.own_decimals == 0 and self.asked[step.id] == 0
+        return step.is_whole and self.asked[step.id] == 0
 
     def instead(self, step: Step) -> Bounds:
         """What stands for a step, or for a figure of it, that was not written."""
-        follows = step.bounds([self.bounds[each.id] for each in step.operands], self.asked[step.id])
+        operands = self._as_held([self.bounds[each.id] for each in step.operands], step)
+        follows = step.bounds(operands, self.asked[step.id])
         return recomputed(step, follows, self.asked[step.id], self.rule)
 
     def leave_out(self, step: Step) -> None:
@@ -86,6 +97,16 @@ def moved(step: Step, follows: Bounds, asked: int, rule: Rule) -> Floats:
     is 0, as of a hidden key, or 1."""
     may_be = may_add_up(step, rule) & (follows.high > 0) & (follows.value < 1)
     return np.where(may_be, 10.0**-asked, 0.0)
+
+
+def _with_last_bits(bounds: Bounds, at_least: float) -> Bounds:
+    """Bounds a few last bits wider, of figures at least so large."""
+
+    def last_bits(end: Floats) -> Floats:
+        return np.where((np.abs(end) >= at_least) & np.isfinite(end), 4 * _LAST_BIT * np.abs(end), 0.0)
+
+    low, value, high = bounds
+    return Bounds(low - last_bits(low), value, high + last_bits(high))
 
 
 def values_of(written: Writings) -> tuple[Floats, Floats]:

@@ -254,7 +254,7 @@ def _stand(marked: Marked, origins: tuple[Bounds, Bounds], instead: Bounds, rule
     is_right = marked.verdicts == CORRECT
     source = chosen(is_right, _with(follows, marked.exact), follows)
     known = is_right | ((marked.verdicts == FOLLOWS) & (follows_first | follows_other))
-    is_choice = (decimals == 0) & (step.own_decimals == 0) | np.isinf(values)  # an id; what is hidden
+    is_choice = (decimals == 0) & step.is_whole | np.isinf(values)  # an id; what is hidden
     short = np.isin(marked.verdicts, [FOLLOWS, IMPRECISE]) & (decimals < asked) & ~known
     half = np.where(is_choice, 0.0, half_units(decimals, np.where(short, decimals, asked)))
     unit = moved(step, follows, asked, rule)

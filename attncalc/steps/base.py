@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import accumulate
-from math import ceil, log10
+from math import ceil, isfinite, log10
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +17,20 @@ from numpy.typing import NDArray
 from attncalc import expr
 from attncalc.digits import decimals_of
 from attncalc.expr import Expr
-from attncalc.rounding import NOISE, Bounds, Flags, Floats, Texts, fits, snapped
+from attncalc.rounding import (
+    LARGEST,
+    NOISE,
+    SMALLEST,
+    Bounds,
+    Flags,
+    Floats,
+    Texts,
+    fits,
+    in_doubt,
+    rounded,
+    rounded_exactly,
+    snapped,
+)
 
 Work = Callable[[Expr, Sequence[Any]], Any]  # the value of an expression from the figures in its slots
 Numbers = NDArray[np.int64]  # of cells: those of a step's operands, one after the other, row by row
@@ -26,6 +39,7 @@ Figures = Callable[[Numbers], NDArray[Any]]  # what stands for cells of these nu
 DIGITS = 15  # that float64 holds of any decimal
 MOST_DIGITS = 308  # before the point of the largest figure that it holds, less one
 LAST_BITS = 1e-15  # of a figure, that a few operations of float64 may change
+_APART = 9  # more digits than are shown, of which the last may be taken for noise next to a tie
 _EXACTLY = 2**16  # figures in workings that are worked as fractions; more are left as float64 has them
 
 
@@ -104,6 +118,24 @@ class Cell(NamedTuple):
     @property
     def value(self) -> float:
         return float(self.step.values[self.row, self.column])
+
+
+class _Digits(dict[int, "Fraction | None"]):
+    """The figures of cells by their numbers, as they were written, or the decimals that float64 stands for; None of
+    what is infinite. Each is looked up once, as many workings have the same ones."""
+
+    def __init__(self, cell: Callable[[int], Cell]) -> None:
+        self._cell = cell
+        self._written: dict[Step, Texts | None] = {}
+
+    def __missing__(self, number: int) -> Fraction | None:
+        step, row, column = cell = self._cell(number)
+        if step not in self._written:
+            self._written[step] = step.written
+        texts = self._written[step]
+        text = None if texts is None else texts[row, column]
+        self[number] = found = Fraction(text or repr(cell.value)) if isfinite(cell.value) else None
+        return found
 
 
 class Working(NamedTuple):
@@ -200,23 +232,75 @@ class Step:
         """The same, worked from the operands.
 
         Where those are decimals, so is each sum and product of them: what float64 adds to that is taken off, so that it
-        decides no tie. Long ones are worked from their digits, as float64 has nothing left of 10¹⁶ + 1 - 10¹⁶.
+        decides no tie. Long ones are worked from their digits, as float64 has nothing left of 10¹⁶ + 1 - 10¹⁶; so is
+        what comes of figures so small that float64 has but a few bits of them.
         """
         values = self.recomputed([operand.values for operand in self.operands])
+        self.shape = values.shape[0], values.shape[1]
         decimals = self.own_decimals
-        if decimals is None:
-            return values
-        if self._is_long(_magnitude(values)) and self._is_of_fractions(values.size) and np.isfinite(values).all():
-            return self.recomputed([operand.fractions for operand in self.operands], expr.rationals).astype(np.float64)
-        return snapped(values, decimals)
+        if self._is_long(_magnitude(values)):
+            lost = np.isfinite(values)
+        elif decimals is None:
+            lost = self._comes_of_few_bits()
+        else:
+            lost = np.zeros(self.shape, dtype=bool)
+        if self._are_few(lost):
+            values = values.copy()
+            for i, j, exact in self._in_digits(lost, range(len(values))):
+                values[i, j] = float(exact)
+        return values if decimals is None else snapped(values, decimals)
+
+    def rounded(self, values: Floats, ties: str, rows: range) -> Floats:
+        """Unrounded figures of these rows, rounded to the step's decimals: those that are so near a tie that float64
+        can't say on which side, from the digits of what they are worked from, where those are known."""
+        result = rounded(values, self.places, ties)
+        if not self._is_of_digits or self._is_short(values):
+            return result
+        doubt = in_doubt(values, self.places)
+        if self._are_few(doubt):
+            for i, j, exact in self._in_digits(doubt, rows):
+                result[i, j] = rounded_exactly(exact, self.places, ties)
+        return result
+
+    def _in_digits(self, which: Flags, rows: range) -> Iterator[tuple[int, int, Fraction]]:
+        """Figures of these rows from all digits of what they are worked from; none where there is none."""
+        digits = _Digits(self._cell)
+        for i in np.nonzero(which.any(axis=1))[0].tolist():
+            known = self._known.setdefault(rows[i], {})
+            columns = np.nonzero(which[i])[0].tolist()
+            if not known.keys() >= set(columns):
+                workings = self.workings(rows[i], lambda numbers: numbers)
+                known.update((j, _of_digits(*workings[j], digits)) for j in columns)
+            yield from ((i, j, exact) for j in columns if (exact := known[j]) is not None)
+
+    @cached_property
+    def _known(self) -> dict[int, dict[int, Fraction | None]]:
+        """What is known so far of its figures with all their digits, by row and column."""
+        return {}
+
+    def _are_few(self, which: Flags) -> bool:
+        """Whether there are some such figures, and not too many to work them with all their digits."""
+        return 0 < int(np.count_nonzero(which)) * self.in_working <= _EXACTLY
+
+    def _comes_of_few_bits(self) -> Flags:
+        """Which figures are worked from one that is too small for float64 to have all bits of it."""
+        small = [(operand.values != 0) & (np.abs(operand.values) < SMALLEST) for operand in self.operands]
+        return self.reached(small) if any(each.any() for each in small) else np.zeros(self.shape, dtype=bool)
+
+    def _is_short(self, values: Floats) -> bool:
+        """Whether each of these figures is a decimal of so few digits that float64 tells it from what is near it."""
+        own = self.own_decimals
+        return own is not None and own - self.places < _APART and _magnitude(values) + own < DIGITS
 
     @property
-    def fractions(self) -> NDArray[Any]:
-        """The figures as Fractions: as they were written, or of the decimal that float64 stands for."""
-        texts = [repr(value) for value in self.values.ravel().tolist()]
-        if self.written is not None:
-            texts = [own or text for own, text in zip(self.written.ravel().tolist(), texts, strict=True)]
-        return np.array([*map(Fraction, texts)], dtype=object).reshape(self.values.shape)
+    def is_told(self) -> bool:
+        """Whether all digits of its figures are known: as they were written, or are carried on."""
+        return self.is_rounded or self.is_held
+
+    @property
+    def _is_of_digits(self) -> bool:
+        """Whether all digits are known of what it is worked from."""
+        return all(operand.is_told for operand in self.operands)
 
     @cached_property
     def magnitude(self) -> float:
@@ -232,6 +316,10 @@ class Step:
         if digits is None:
             digits = max(ceil(operand.magnitude) for operand in self.operands)
         return digits + 2 * log10(self.in_working / len(self.operands))
+
+    @property
+    def is_long(self) -> bool:
+        return self._is_long(self.magnitude)
 
     def _is_long(self, magnitude: float) -> bool:
         """Whether a figure of so many digits, or a part of its working, as far as its decimals are shown, has more than
@@ -255,24 +343,35 @@ class Step:
         """Whether each figure is as it was written, or float64 holds it whole."""
         return self.decimals is not None and (not self.operands or self.magnitude + self.decimals <= DIGITS)
 
-    def _is_of_fractions(self, size: int) -> bool:
-        """Whether so many figures of decimals are worked as fractions: it takes a moment, and they are numbers."""
-        are_finite = all(np.isfinite(operand.values).all() for operand in self.operands)
-        return size * self.in_working <= _EXACTLY and self.digits < MOST_DIGITS and are_finite
+    @cached_property
+    def may_be_off(self) -> bool:
+        """Whether the last digits that are shown of a figure may be what float64 adds to it, or to what it is worked
+        from: but for those that were rounded from its own digits, as many as float64 holds."""
+        if any(operand.may_be_off and not operand.is_told for operand in self.operands):
+            return True
+        if not self.is_long or self.rows_sum_to_one:
+            return False
+        if not (self._is_of_digits and self._gives_digits and self.values.size * self.in_working <= _EXACTLY):
+            return True
+        own = self.places if self.own_decimals is None else min(self.own_decimals, self.places)
+        return self.magnitude + own > DIGITS
 
     @property
-    def may_be_off(self) -> bool:
-        """Whether the last digits that are shown of a figure may be what float64 adds to it."""
-        if not self._is_long(self.magnitude) or self.rows_sum_to_one:
-            return False
-        if self.own_decimals is None or not self._is_of_fractions(self.values.size):
-            return True
-        return self.magnitude + min(self.own_decimals, self.places) > DIGITS
+    def _gives_digits(self) -> bool:
+        """Whether its law says all digits of a figure."""
+        return expr.has_digits(self.working(0, 0).pattern)
 
     @cached_property
     def own_decimals(self) -> int | None:
         """How many decimals the law gives, before rounding."""
         return self.decimals_from([operand.decimals for operand in self.operands])
+
+    @cached_property
+    def is_whole(self) -> bool:
+        """Whether the law gives whole numbers before anything is rounded: ids, positions, choices, sums of such."""
+        if not self.operands:
+            return self.own_decimals == 0
+        return self.decimals_from([0 if operand.is_whole else None for operand in self.operands]) == 0
 
     def decimals_from(self, operands: Sequence[int | None]) -> int | None:
         """How many decimals the law gives of operands of so many; None where it may give no decimal."""
@@ -350,3 +449,11 @@ class Step:
 
 def _magnitude(values: Floats) -> float:
     return log10(np.max(np.abs(values), where=np.isfinite(values), initial=1.0))
+
+
+def _of_digits(pattern: Expr, numbers: Sequence[int], digits: _Digits) -> Fraction | None:
+    """The value of a working of the cells of these numbers."""
+    figures = [digits[number] for number in numbers]
+    known = [each for each in figures if each is not None]
+    exact = expr.rational(pattern, known, near=True) if len(known) == len(figures) else None
+    return exact if exact is not None and abs(exact) < LARGEST else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
-from math import prod
+from math import log, prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -94,6 +94,13 @@ class Map(_Computed):
     @property
     def in_working(self) -> int:
         return len(self.operands)
+
+    @cached_property
+    def digits(self) -> float:
+        if self.law != expr.exp(expr.slot(0)):
+            return super().digits
+        (x,) = self.operands  # of which e^x has the error as many times as it is large
+        return x.magnitude + float(np.max(x.values, where=np.isfinite(x.values), initial=0.0)) / log(10)
 
     def copies(self, i: int) -> bool:
         """Whether row i is the first operand's."""

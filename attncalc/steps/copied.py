@@ -79,9 +79,13 @@ class Arrange(Step):
     law: Expr | None = None
     how: str = ""
 
-    @property
+    @cached_property
     def may_be_off(self) -> bool:
-        return False  # a copy is as good as what is copied
+        return any(operand.may_be_off for operand in self.operands)  # a copy is as good as what is copied
+
+    @property
+    def is_told(self) -> bool:
+        return all(operand.is_told for operand in self.copied)
 
     def worked(self) -> Floats:
         return self.recomputed([operand.values for operand in self.operands])  # and is worked from no digits
