@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from attncalc.errors import UsageError
+from attncalc.marking.answer_reader import MOST_ASKED
 from attncalc.marking.template import asked_steps, by_choice
 from attncalc.rounding import Flags
 from attncalc.solution import Solution
@@ -16,7 +17,6 @@ from attncalc.steps import Step
 
 Asked = dict[str, Flags]  # by step id, n × m: which figures are asked for
 
-MOST_ASKED = 100_000  # figures: a sheet of seconds, and of some megabytes
 # What the size of a model comes to: the figures of it that nothing more is worked from.
 _FINAL = frozenset({"total", "active", "bytes"})
 
@@ -113,11 +113,12 @@ def is_here(solution: Solution, blank: str) -> bool:
 
 
 def refuse_without_room(every: Iterable[Asked]) -> None:
-    """Raises UsageError where so much is asked for, of all problems of a sheet, that nobody fills it in."""
-    figures = sum(int(flags.sum()) for asked in every for flags in asked.values())
+    """Raises UsageError where the steps that are asked for, in whole or in part, of all problems of a sheet, are so
+    large that nobody fills them in: the sheet shows what is not asked for of a step as well."""
+    figures = sum(flags.size for asked in every for flags in asked.values())
     if figures > MOST_ASKED:
-        what = f"{figures} figures to fill in are more than there is room for"
-        raise UsageError(what, "ask for some of them: --blank A[1,*]")
+        what = f"steps of {figures} figures to fill in are more than there is room for"
+        raise UsageError(what, "ask for some of them, --blank O, or of smaller matrices")
 
 
 def hidden(solution: Solution, asked: Asked) -> Hidden:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -20,6 +21,7 @@ from attncalc.problem.source import Source, counted, either, look_alike
 from attncalc.solution import Solution
 from attncalc.steps import Step
 
+MOST_ASKED = 50_000  # figures of all steps that are marked, or asked for: a page of seconds, and of some megabytes
 Figures: TypeAlias = NDArray[Any]  # of dtype object: Written, or None where nothing is said
 
 
@@ -57,14 +59,23 @@ class AnswerReader(NamedTuple):
             raise of_which_step(self.source, root)
         figures: dict[str, Figures] = {}
         keys: dict[str, str] = {}
+        held = 0
         for entry in root.entries.values():
             step = self.step(entry.key)
+            held += self.room(step, entry.key, held)
             if step.id in figures:
                 what = f"{keys[step.id]} and {entry.key.value} are one step"
                 raise self.source.error(entry.key, "", what, "keep one of them")
             keys[step.id] = entry.key.value
             figures[step.id] = self.of_step(step, entry)
         return figures
+
+    def room(self, step: Step, at: Node, held: int = 0) -> int:
+        """How many figures a step has; an error where these and those that are `held` are more than can be marked."""
+        if (figures := held + prod(step.shape)) > MOST_ASKED:
+            what = f"steps of {figures} figures in all are more than there is room for"
+            raise self.source.error(at, step.id, what, f"mark steps of at most {MOST_ASKED} figures at a time")
+        return prod(step.shape)
 
     def one_step(self, name: str, root: Node | None) -> dict[str, Figures]:
         """The figures of one step: those that YAML gave, alone or among others; or rows that were pasted."""
@@ -76,10 +87,12 @@ class AnswerReader(NamedTuple):
                 raise self.source.error(root, step.id, "nothing is written of this step", "write its rows")
             return {step.id: found[step.id]}
         if isinstance(root, ListNode):
+            self.room(step, root)
             return {step.id: self.of_step(step, Entry(key, root))}
         rows = pasted.rows(self.source.text, 0, 0, self.decimal_comma)
         if not rows.items:
             raise self.source.error_at(1, 1, step.id, "nothing is written here", "write its rows, one a line")
+        self.room(step, key)
         figures = np.full(step.shape, None, dtype=object)
         self.fill(figures, rows, step.id, _whole(step), set())
         return {step.id: figures}

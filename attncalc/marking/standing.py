@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,13 @@ from attncalc.steps import Arrange, Given, Step
 from attncalc.steps.base import LAST_BITS
 
 Writings = NDArray[np.object_]  # of Written | None, n × m
+
+
+class Values(NamedTuple):
+    """Written figures, n × m: nan where there is none, and how many decimals each has: ∞ of those that are exact."""
+
+    values: Floats
+    decimals: Floats
 
 
 class Standing:
@@ -27,11 +35,20 @@ class Standing:
         other.bounds, other._in_copies = dict(self.bounds), dict(self._in_copies)
         return other
 
+    def _copied(self, step: Step) -> Bounds:
+        """What stands for a step where it is copied; of one that was not written, made for the first copy."""
+        if step.id not in self._in_copies:
+            asked = self.asked[step.id]
+            # Rounded to the decimals of a copy it would be the copy.
+            kept = asked if may_add_up(step, self.rule) else asked + 1
+            self._in_copies[step.id] = recomputed(step, self.follows(step), kept, self.rule)
+        return self._in_copies[step.id]
+
     def operands(self, step: Step) -> list[Bounds]:
         """What a step is worked from. A copy of figures that were not written is as near to what they follow from as
         they: none is off by half a unit twice."""
         alike = [isinstance(step, Arrange) and self.asked[each.id] == self.asked[step.id] for each in step.operands]
-        return [(self._in_copies if same else self.bounds)[each.id]
+        return [self._copied(each) if same else self.bounds[each.id]
                 for each, same in zip(step.operands, alike, strict=True)]  # fmt: skip
 
     def follows(self, step: Step) -> Bounds:
@@ -54,11 +71,9 @@ class Standing:
 
     def leave_out(self, step: Step) -> None:
         """Takes account of a step that was not written."""
-        asked = self.asked[step.id]
         self.bounds[step.id] = self.instead(step)
-        # Rounded to the decimals of a copy it would be the copy.
-        kept = asked if may_add_up(step, self.rule) else asked + 1
-        self._in_copies[step.id] = recomputed(step, self.follows(step), kept, self.rule)
+        if isinstance(step, Arrange):  # at once, however long a chain of copies is
+            self._copied(step)
 
     def put(self, id: str, bounds: Bounds) -> None:
         """Takes account of a step that was written."""
@@ -88,11 +103,11 @@ def moved(step: Step, follows: Bounds, asked: int, rule: Rule) -> Floats:
     return np.where(may_be, 10.0**-asked, 0.0)
 
 
-def values_of(written: Writings) -> tuple[Floats, Floats]:
-    """The values of figures, nan where there is none, and how many decimals each has: ∞ of those that are exact."""
-    values = [[np.nan if each is None or each.value is None else each.value for each in row] for row in written]
-    decimals = [[np.inf if each is None or each.decimals is None else each.decimals for each in row] for row in written]
-    return np.array(values, dtype=np.float64), np.array(decimals, dtype=np.float64)
+def values_of(written: Writings) -> Values:
+    """What figures are, each as two numbers."""
+    values = [np.nan if each is None or each.value is None else each.value for each in written.flat]
+    decimals = [np.inf if each is None or each.decimals is None else each.decimals for each in written.flat]
+    return Values(*(np.array(each, dtype=np.float64).reshape(written.shape) for each in (values, decimals)))
 
 
 def as_shown(values: Floats, decimals: Floats, asked: int) -> Floats:
