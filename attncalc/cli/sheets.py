@@ -121,7 +121,7 @@ def _again(
 
 
 def sheet(one: Made, form: Form) -> Sheet:
-    refuse_without_room(one.asked)
+    refuse_without_room(zip((each.solution for each in one.variants), one.asked, strict=True))
     exercises = [
         Exercise(each.solution, each.problem.show, each.problem.kind, each.problem.title,
                  hidden(each.solution, asked), form.shapes, form.given_alone, worth,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from attncalc.errors import UsageError
-from attncalc.marking.answer_reader import MOST_ASKED
+from attncalc.marking.answer_reader import MOST_ASKED, room_of
 from attncalc.marking.template import asked_steps, by_choice
 from attncalc.rounding import Flags
 from attncalc.solution import Solution
@@ -112,13 +112,14 @@ def is_here(solution: Solution, blank: str) -> bool:
     return match is not None and bool(_worked(solution, match[1]))
 
 
-def refuse_without_room(every: Iterable[Asked]) -> None:
-    """Raises UsageError where the steps that are asked for, in whole or in part, of all problems of a sheet, are so
-    large that nobody fills them in: the sheet shows what is not asked for of a step as well."""
-    figures = sum(flags.size for asked in every for flags in asked.values())
+def refuse_without_room(every: Iterable[tuple[Solution, Asked]]) -> None:
+    """Raises UsageError where what is asked for, of all problems of a sheet, is so much that nobody fills it in."""
+    figures = sum(
+        room_of(solution.steps[id], int(flags.sum())) for solution, asked in every for id, flags in asked.items()
+    )
     if figures > MOST_ASKED:
-        what = f"steps of {figures} figures to fill in are more than there is room for"
-        raise UsageError(what, "ask for some of them, --blank O, or of smaller matrices")
+        what = f"steps as long as {figures} figures to fill in are more than there is room for"
+        raise UsageError(what, "ask for some of them: --blank A[1,*]")
 
 
 def hidden(solution: Solution, asked: Asked) -> Hidden:

@@ -22,6 +22,7 @@ from attncalc.solution import Solution
 from attncalc.steps import Step
 
 MOST_ASKED = 50_000  # figures of all steps that are marked, or asked for: a page of seconds, and of some megabytes
+MARGIN = 50  # figures: what a step takes besides its own
 Figures: TypeAlias = NDArray[Any]  # of dtype object: Written, or None where nothing is said
 
 
@@ -62,20 +63,23 @@ class AnswerReader(NamedTuple):
         held = 0
         for entry in root.entries.values():
             step = self.step(entry.key)
-            held += self.room(step, entry.key, held)
+            self.room(step, entry.key, held)
             if step.id in figures:
                 what = f"{keys[step.id]} and {entry.key.value} are one step"
                 raise self.source.error(entry.key, "", what, "keep one of them")
             keys[step.id] = entry.key.value
             figures[step.id] = self.of_step(step, entry)
+            held = self.room(step, entry.key, held, int(np.count_nonzero(figures[step.id] != np.array(None))))
         return figures
 
-    def room(self, step: Step, at: Node, held: int = 0) -> int:
-        """How many figures a step has; an error where these and those that are `held` are more than can be marked."""
-        if (figures := held + prod(step.shape)) > MOST_ASKED:
-            what = f"steps of {figures} figures in all are more than there is room for"
-            raise self.source.error(at, step.id, what, f"mark steps of at most {MOST_ASKED} figures at a time")
-        return prod(step.shape)
+    def room(self, step: Step, at: Node, held: int = 0, written: int = 0) -> int:
+        """The room of a step, so many figures of which are written, and what is `held`; an error where this is more
+        than can be marked."""
+        figures = held + room_of(step, written)
+        if figures > MOST_ASKED:
+            what = f"steps as long as {figures} figures in all are more than there is room for"
+            raise self.source.error(at, step.id, what, f"mark some at a time, as long as {MOST_ASKED}")
+        return figures
 
     def one_step(self, name: str, root: Node | None) -> dict[str, Figures]:
         """The figures of one step: those that YAML gave, alone or among others; or rows that were pasted."""
@@ -222,6 +226,12 @@ class AnswerReader(NamedTuple):
             return self.source.error(at, path, what, "for decimal commas, give --decimal-comma")
         error = self.source.error(at, path, what, "write _ for a figure that is left blank")
         return _OtherShape(error.file, error.line, error.column, error.path, error.what, error.hint)
+
+
+def room_of(step: Step, asked: int) -> int:
+    """How many figures a step is as long as, to mark or to fill in: those that are asked for, the others, which are
+    shown as well, a quarter each, and what a step takes besides."""
+    return asked + (prod(step.shape) - asked) // 4 + MARGIN
 
 
 def _whole(step: Step) -> _Block:
