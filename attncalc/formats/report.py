@@ -47,7 +47,7 @@ def _paper(paper: Paper, report_of: ReportOf) -> Iterator[str]:
     marking = paper.marking
     if marking is None:
         none = dict.fromkeys(VERDICTS, 0)
-        error = {"name": paper.name, "figures": [], "first_slip": None, "counts": none, "error": paper.error}
+        error: dict[str, Any] = {"name": paper.name, "figures": [], "first_slip": None, "counts": none, "error": paper.error}
         yield dumped(error)[1:-1]
         return
     first, working = marking.first_slip, report_of(marking, paper.show).working

@@ -155,8 +155,8 @@ class Page:
         sides = ((step.shape, self.letters(step.rows), self.letters(step.columns)) for step in steps)
         letters = sum(m * of_rows + n * of_columns for (n, m), of_rows, of_columns in sides)
         if letters > MOST_IN_LABELS:
-            what = f"labels of {letters} letters, beside all rows and above all columns, are more than there is room for"
-            raise UsageError(what, hint)
+            where = "beside all rows and above all columns"
+            raise UsageError(f"labels of {letters} letters, {where}, are more than there is room for", hint)
 
     def who(self, axis: Axis | None, k: int, key: str = "token") -> Prose:
         """A token as a sentence (or the `header` of a table) names it: with its number where another is called the

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,8 +105,9 @@ def moved(step: Step, follows: Bounds, asked: int, rule: Rule) -> Floats:
 
 def values_of(written: Writings) -> Values:
     """What figures are, each as two numbers."""
-    values = [np.nan if each is None or each.value is None else each.value for each in written.flat]
-    decimals = [np.inf if each is None or each.decimals is None else each.decimals for each in written.flat]
+    cells: list[Any] = written.ravel().tolist()
+    values = [np.nan if each is None or each.value is None else each.value for each in cells]
+    decimals = [np.inf if each is None or each.decimals is None else each.decimals for each in cells]
     return Values(*(np.array(each, dtype=np.float64).reshape(written.shape) for each in (values, decimals)))
 
 
