@@ -46,9 +46,9 @@ def _paper(paper: Paper, report_of: ReportOf) -> Iterator[str]:
     """What stands between the braces of its object."""
     marking = paper.marking
     if marking is None:
-        none = dict.fromkeys(VERDICTS, 0)
-        error: dict[str, Any] = {"name": paper.name, "figures": [], "first_slip": None, "counts": none, "error": paper.error}
-        yield dumped(error)[1:-1]
+        none: Any = dict.fromkeys(VERDICTS, 0)
+        about = {"name": paper.name, "figures": [], "first_slip": None, "counts": none, "error": paper.error}
+        yield dumped(about)[1:-1]
         return
     first, working = marking.first_slip, report_of(marking, paper.show).working
     yield f'{dumped({"name": paper.name})[1:-1]}, "figures": ['
