@@ -208,7 +208,7 @@ def test_every_format_has_every_written_figure_and_its_verdict(name: str) -> Non
                 text = figure.written.text.replace(".", "\\.") if form == "markdown" else figure.written.text
                 assert f"{text} {signs[figure.verdict]}" in page, (form, figure)
     rows = [Paper(name, marking, problem.show, earned)]
-    text = for_scripts.to_json(rows, partial(Report, lang="en"), of_class=False)
+    text = "".join(for_scripts.to_json(rows, partial(Report, lang="en"), of_class=False))
     assert len(json.loads(text)["figures"]) == len(marking.figures)
     assert len(list(csv.reader(for_scripts.to_csv(rows, of_class=False).splitlines()))) == 1 + len(marking.figures)
 

@@ -257,7 +257,7 @@ def _page(
         from attncalc.formats import report as for_scripts
 
         if format == "json":
-            return [for_scripts.to_json(papers, partial(Report, lang=lang), of_class=of_class)]
+            return for_scripts.to_json(papers, partial(Report, lang=lang), of_class=of_class)
         return [for_scripts.to_csv(papers, of_class=of_class, count_from=problem.show.count_from)]
     own = [each.problem for each in readable if each.name == readable[0].name]
     title, kind = " · ".join(each.title for each in own if each.title) or None, problem.kind

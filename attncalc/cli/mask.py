@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from attncalc.problem.mask_table import MaskTable
     from attncalc.steps import Matrix
 
-MOST = 1000  # positions; a mask of more is no table
+MOST = 500  # positions; a mask of more is no table
 
 
 def mask(

@@ -131,7 +131,7 @@ def _again(
 
 
 def sheet(one: Made, form: Form) -> Sheet:
-    refuse_without_room(one.asked)
+    refuse_without_room(zip((each.solution for each in one.variants), one.asked, strict=True))
     of_each = zip(one.variants, one.asked, strict=True)
     if form.shapes and not any(asks_a_matrix(each.solution, asked) for each, asked in of_each):
         raise UsageError("--ask shapes asks nothing of single numbers, and nothing else is asked for", "leave it out")

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from attncalc.errors import UsageError
+from attncalc.marking.answer_reader import MOST_ASKED, room_of
 from attncalc.marking.template import asked_steps, by_choice, is_single, known_axes
 from attncalc.problem.source import MOST_IDS, some_of
 from attncalc.rounding import Flags
@@ -17,7 +18,6 @@ from attncalc.steps import Step
 
 Asked = dict[str, Flags]  # by step id, n × m: which figures are asked for
 
-MOST_ASKED = 100_000  # figures: a sheet of seconds, and of some megabytes
 # What the size of a model comes to: the figures of it that nothing more is worked from.
 _FINAL = frozenset({"total", "active", "bytes"})
 
@@ -116,11 +116,13 @@ def is_here(solution: Solution, blank: str) -> bool:
     return match is not None and bool(_worked(solution, match[1]))
 
 
-def refuse_without_room(every: Iterable[Asked]) -> None:
-    """Raises UsageError where so much is asked for, of all problems of a sheet, that nobody fills it in."""
-    figures = sum(int(flags.sum()) for asked in every for flags in asked.values())
+def refuse_without_room(every: Iterable[tuple[Solution, Asked]]) -> None:
+    """Raises UsageError where what is asked for, of all problems of a sheet, is so much that nobody fills it in."""
+    figures = sum(
+        room_of(solution.steps[id], int(flags.sum())) for solution, asked in every for id, flags in asked.items()
+    )
     if figures > MOST_ASKED:
-        what = f"{figures} figures to fill in are more than there is room for"
+        what = f"steps as long as {figures} figures to fill in are more than there is room for"
         raise UsageError(what, "ask for some of them: --blank A[1,*]")
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from numpy.typing import NDArray
+
 from attncalc.blocks import Math
 from attncalc.digits import shown
 from attncalc.errors import UsageError
 from attncalc.expr import Expr
-from attncalc.formats.in_pieces import between, whole
+from attncalc.formats.in_pieces import PORTION, between, whole
 from attncalc.formats.json_text import dumped
 from attncalc.formats.notation import line
 from attncalc.formats.text_math import TEXT
@@ -17,7 +19,7 @@ from attncalc.rounding import Rule
 from attncalc.solution import Group, Solution
 from attncalc.steps import Axis, Step
 
-MOST_FIGURES = 1_500_000  # each is here twice, and none is left out: they take 200 MB
+MOST_FIGURES = 1_000_000  # each is here twice, and none is left out: they take 200 MB
 
 
 def pieces(solution: Solution, rule: Rule, *, only: Sequence[Step] = ()) -> Iterator[str]:
@@ -29,7 +31,9 @@ def pieces(solution: Solution, rule: Rule, *, only: Sequence[Step] = ()) -> Iter
         raise UsageError(f"json has room for {MOST_FIGURES} figures, not {figures}", "name steps: --step result")
     head = {"format": "attncalc/1", "conventions": _conventions(solution, rule)}
     yield f'{_dump(head)[:-1]}, "steps": [\n  '
-    yield from between(",\n  ", (_dump(_step(step, groups[step.id], rule)) for step in chosen))
+    for k, step in enumerate(chosen):
+        yield ",\n  " if k else ""
+        yield from _step(step, groups[step.id], rule)
     yield f'\n], "result": {_dump(solution.result.id)}}}\n'
 
 
@@ -63,8 +67,9 @@ def _conventions(solution: Solution, rule: Rule) -> dict[str, Any]:
     return {"vectors": "row", **chosen, "rounding": rounding, "numbers": rule.numbers}
 
 
-def _step(step: Step, group: str, rule: Rule) -> dict[str, Any]:
-    return {
+def _step(step: Step, group: str, rule: Rule) -> Iterator[str]:
+    """One object on one line, its rows in portions."""
+    head = {
         "id": step.id,
         "kind": step.kind,
         "group": group,
@@ -72,9 +77,22 @@ def _step(step: Step, group: str, rule: Rule) -> dict[str, Any]:
         "rows": _labels(step.rows),
         "columns": _labels(step.columns),
         "operands": [operand.id for operand in step.operands],
-        "values": [[_value(x) for x in row] for row in step.values.tolist()],
-        "shown": shown(step, rule).tolist(),
     }
+    yield f'{_dump(head)[:-1]}, "values": ['
+    yield from between(", ", (_rows([[_value(x) for x in row] for row in each.tolist()]) for each in _cut(step.values)))
+    yield '], "shown": ['
+    yield from between(", ", (_rows(each.tolist()) for each in _cut(shown(step, rule))))
+    yield "]}"
+
+
+def _cut(matrix: NDArray[Any]) -> Iterator[NDArray[Any]]:
+    """Its rows, some at a time."""
+    rows = max(1, PORTION // matrix.shape[1])
+    return (matrix[start : start + rows] for start in range(0, len(matrix), rows))
+
+
+def _rows(rows: list[list[Any]]) -> str:
+    return _dump(rows)[1:-1]
 
 
 def _labels(axis: Axis | None) -> tuple[str, ...] | None:

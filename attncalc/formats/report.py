@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import zip_longest
 from typing import Any
 
 from attncalc.blocks import Math
 from attncalc.formats import spreadsheet
+from attncalc.formats.in_pieces import between
 from attncalc.formats.json_text import dumped
 from attncalc.formats.notation import line
 from attncalc.formats.text_math import TEXT
@@ -20,13 +21,21 @@ WorkingOf = Callable[[Figure], Math]
 ReportOf = Callable[..., Any]  # of a marking and how it is shown, what knows the working of each figure
 
 
-def to_json(papers: Sequence[Paper], report_of: ReportOf, *, of_class: bool) -> str:
-    """One object; of a class, one with the object of each paper that was handed in, and the number of its problem."""
+def to_json(papers: Sequence[Paper], report_of: ReportOf, *, of_class: bool) -> Iterator[str]:
+    """One object, piece by piece; of a class, one with the object of each paper that was handed in, and the number of
+    its problem."""
+    yield '{"format": "attncalc-check/1", '
     if not of_class:
-        return dumped({"format": "attncalc-check/1", **_paper(papers[0], report_of)}) + "\n"
-    numbered = ({"name": each.name, "problem": each.number, **_paper(each, report_of)} for each in papers)
-    of_each = ",\n".join(map(dumped, numbered))
-    return f'{{"format": "attncalc-check/1", "students": [\n{of_each}\n]}}\n'
+        yield from _paper(papers[0], report_of)
+    else:
+        yield '"students": [\n'
+        for k, each in enumerate(papers):
+            yield ",\n{" if k else "{"
+            yield f'"name": {dumped(each.name)}, "problem": {each.number}, '
+            yield from _paper(each, report_of)
+            yield "}"
+        yield "\n]"
+    yield "}\n"
 
 
 def to_csv(papers: Sequence[Paper], *, of_class: bool, count_from: int = 1) -> str:
@@ -35,21 +44,24 @@ def to_csv(papers: Sequence[Paper], *, of_class: bool, count_from: int = 1) -> s
     return spreadsheet.to_csv(rows)
 
 
-def _paper(paper: Paper, report_of: ReportOf) -> dict[str, Any]:
+def _paper(paper: Paper, report_of: ReportOf) -> Iterator[str]:
+    """What stands between the braces of its object."""
     marking = paper.marking
     if marking is None:
-        none = dict.fromkeys(VERDICTS, 0)
-        return {"name": paper.name, "figures": [], "first_slip": None, "counts": none, "error": paper.error}
+        none: Any = dict.fromkeys(VERDICTS, 0)
+        about = {"name": paper.name, "figures": [], "first_slip": None, "counts": none, "error": paper.error}
+        yield dumped(about)[1:-1]
+        return
     first, working = marking.first_slip, report_of(marking, paper.show).working
+    yield f'{dumped({"name": paper.name})[1:-1]}, "figures": ['
+    yield from between(", ", (dumped(_figure(each, working)) for each in marking.figures))
     found: dict[str, Any] = {
-        "name": paper.name,
-        "figures": [_figure(each, working) for each in marking.figures],
         "first_slip": first and {"step": first.step, "index": [first.row, first.column]},
         "counts": marking.counts,
     }
     if paper.scores:
         found["marks"] = {score.step: {"given": float(score.given), "of": float(score.worth)} for score in paper.scores}
-    return found
+    yield f"], {dumped(found)[1:-1]}"
 
 
 def _figure(found: Figure, working: WorkingOf) -> dict[str, Any]:

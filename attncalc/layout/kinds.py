@@ -14,6 +14,7 @@ from attncalc.layout.page import Page, worked
 from attncalc.layout.weighted_sum import weighted_sum
 from attncalc.steps import FILL, Arrange, Contract, Given, Map, Pair, Reduce, Step
 
+LONGEST_STARTS = 6  # of a row whose starts are each added up; those of a longer one would fill the page
 LONGEST_IN_A_ROW = 4  # figures and constants of a working; those of more stand one below the other
 
 
@@ -139,12 +140,18 @@ HOW: dict[str, Callable[[Page, Arrange], Block]] = {
 }
 
 
+def are_written_out(step: Step) -> bool:
+    """Whether the workings of a step are, where those of all steps are wanted."""
+    return not (isinstance(step, Reduce) and step.over == "start" and step.shape[1] > LONGEST_STARTS)
+
+
 def _reduce(page: Page, step: Reduce) -> list[Block]:
     if _is_figure(page, step):
         return [_figure(page, step)]
     law = compose("chain", Math(step.symbol), "=", Math(step.formula), page.sign(step),
                   page.grid(step, labelled=step.over != "row"))  # fmt: skip
-    return [Formula((law,)), *([_each(page, step)] if page.detail == "full" and look(step).work == "rows" else [])]
+    worked = page.detail == "full" and look(step).work == "rows" and are_written_out(step)
+    return [Formula((law,)), *([_each(page, step)] if worked else [])]
 
 
 def _is_figure(page: Page, step: Step) -> bool:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
 from math import prod
 
 import numpy as np
 
 from attncalc.blocks import Formula, Grid, Math, Prose, Token, compose, figure, of_figures
+from attncalc.errors import UsageError
 from attncalc.expr import Expr, slot, small
 from attncalc.layout.figures import Figures, Printed
 from attncalc.rounding import Flags, Texts
@@ -19,6 +20,7 @@ from attncalc.steps import Axis, Step
 from attncalc.wording import Wording
 
 BIG = 2_000  # figures that are worked out; a solution of more is shown as matrices unless asked for in full
+MOST_IN_LABELS = 50_000_000  # letters, where each column of a matrix and each row has a block of its own
 HUGE = 100_000  # and one of more as its result
 
 
@@ -151,6 +153,14 @@ class Page:
         if axis not in self._letters:
             self._letters[axis] = sum(map(len, self.labels(axis) or ()))
         return self._letters[axis]
+
+    def refuse_long_labels(self, steps: Iterable[Step], hint: str) -> None:
+        """Raises UsageError where the labels of matrices or tables have too many letters for a page."""
+        sides = ((step.shape, self.letters(step.rows), self.letters(step.columns)) for step in steps)
+        letters = sum(m * of_rows + n * of_columns for (n, m), of_rows, of_columns in sides)
+        if letters > MOST_IN_LABELS:
+            where = "beside all rows and above all columns"
+            raise UsageError(f"labels of {letters} letters, {where}, are more than there is room for", hint)
 
     def who(self, axis: Axis | None, k: int, key: str = "token") -> Prose:
         """A token as a sentence (or the `header` of a table) names it: with its number where another is called the

@@ -57,6 +57,8 @@ def lay_out_report(
 ) -> Document:
     """The page of a marking of some kind of problem, with the marks of some steps, where they were asked for."""
     report = Report(marking, show, lang)
+    written = [marked.step for marked in marking.steps.values()]
+    report.page.refuse_long_labels(written, "give shorter tokens, mark fewer steps, or ask for --format json")
     say = report.say
     problem = Prose((title,)) if title else say(f"title.{kind}")
     blocks: list[Block] = [

@@ -8,13 +8,11 @@ import numpy as np
 
 from attncalc import digits, rounding
 from attncalc.blocks import Block, Items, Math, Prose, Section, Work, compose
-from attncalc.layout.kinds import lay_step
+from attncalc.layout.kinds import are_written_out, lay_step
 from attncalc.layout.looks import look
 from attncalc.layout.page import Page, worked
 from attncalc.layout.readings import no_weights
 from attncalc.steps import Arrange, Map, Reduce, Step
-
-LONGEST_STARTS = 6  # of a row whose starts are each added up; those of a longer one would fill the page
 
 
 def lay_rows(page: Page, steps: Sequence[Step], wanted: Sequence[Step]) -> list[Block]:
@@ -71,11 +69,6 @@ def _needed(steps: Sequence[Step], i: int) -> set[Step]:
             needed.add(step)
             pending += step.operands
     return needed
-
-
-def are_written_out(step: Step) -> bool:
-    """Whether the workings of a step are, where those of all steps are wanted."""
-    return not (isinstance(step, Reduce) and step.over == "start" and step.shape[1] > LONGEST_STARTS)
 
 
 def _line(page: Page, step: Step, i: int) -> Math:

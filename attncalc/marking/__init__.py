@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from attncalc.errors import UsageError
 from attncalc.marking.answers import Answers, answers_of, published
 from attncalc.marking.methods import detours, named
 from attncalc.marking.verdicts import Figure, Marked, Marking, marked
@@ -15,6 +16,9 @@ from attncalc.marking.written import Written
 from attncalc.mechanisms import solve
 from attncalc.problem import Problem
 from attncalc.solution import Solution
+
+MOST_FIGURES = 1_000_000  # of all steps, written or not: bounds of each are held
+MARGIN = 250  # figures: what a step takes besides its own
 
 __all__ = ["Answers", "Figure", "Marked", "Marking", "mark", "mark_answers"]
 
@@ -34,6 +38,10 @@ def mark(problem: Problem, answers: Mapping[str, Any] | None = None) -> Marking:
 def mark_answers(problem: Problem, solution: Solution, answers: Answers, *, printed: bool = False) -> Marking:
     """The same for answers that are read already. Figures that were `printed` elsewhere have as many decimals as each
     step was printed with, unless the problem says how many are asked for."""
+    figures = sum(step.values.size + MARGIN for step in solution.steps.values())
+    if figures > MOST_FIGURES:
+        what = f"a problem of {len(solution.steps)} steps, as long as {figures} figures, is more than can be marked"
+        raise UsageError(what, f"give a part of it, as long as {MOST_FIGURES}")
     places = _printed(problem, solution, answers) if printed else {}
     marking = marked(solution, answers, problem.show.rule, places)
     others = detours(problem, marking, places)

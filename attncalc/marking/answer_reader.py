@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -20,6 +21,8 @@ from attncalc.problem.source import Source, counted, either, look_alike
 from attncalc.solution import Solution
 from attncalc.steps import Step
 
+MOST_ASKED = 50_000  # figures of all steps that are marked, or asked for: a page of seconds, and of some megabytes
+MARGIN = 50  # figures: what a step takes besides its own
 Figures: TypeAlias = NDArray[Any]  # of dtype object: Written, or None where nothing is said
 
 
@@ -57,13 +60,25 @@ class AnswerReader(NamedTuple):
             raise of_which_step(self.source, root)
         figures: dict[str, Figures] = {}
         keys: dict[str, str] = {}
+        held = 0
         for entry in root.entries.values():
             step = self.solution.steps.get(entry.key.value) or self.step(entry.key)  # a file may hold what is given
+            self.room(step, entry.key, held)
             if step.id in figures:
                 what = f"{keys[step.id]} and {entry.key.value} are one step"
                 raise self.source.error(entry.key, "", what, "keep one of them")
             keys[step.id] = entry.key.value
             figures[step.id] = self.of_step(step, entry)
+            held = self.room(step, entry.key, held, int(np.count_nonzero(figures[step.id] != np.array(None))))
+        return figures
+
+    def room(self, step: Step, at: Node, held: int = 0, written: int = 0) -> int:
+        """The room of a step, so many figures of which are written, and what is `held`; an error where this is more
+        than can be marked."""
+        figures = held + room_of(step, written)
+        if figures > MOST_ASKED:
+            what = f"steps as long as {figures} figures in all are more than there is room for"
+            raise self.source.error(at, step.id, what, f"mark some at a time, as long as {MOST_ASKED}")
         return figures
 
     def one_step(self, name: str, root: Node | None) -> dict[str, Figures]:
@@ -76,10 +91,12 @@ class AnswerReader(NamedTuple):
                 raise self.source.error(root, step.id, "nothing is written of this step", "write its rows")
             return {step.id: found[step.id]}
         if isinstance(root, ListNode):
+            self.room(step, root)
             return {step.id: self.of_step(step, Entry(key, root))}
         rows = pasted.rows(self.source.text, 0, 0, self.decimal_comma)
         if not rows.items:
             raise self.source.error_at(1, 1, step.id, "nothing is written here", "write its rows, one a line")
+        self.room(step, key)
         figures = np.full(step.shape, None, dtype=object)
         self.fill(figures, rows, step.id, _whole(step), set())
         return {step.id: figures}
@@ -209,6 +226,12 @@ class AnswerReader(NamedTuple):
             return self.source.error(at, path, what, "for decimal commas, give --decimal-comma")
         error = self.source.error(at, path, what, "write _ for a figure that is left blank")
         return _OtherShape(error.file, error.line, error.column, error.path, error.what, error.hint)
+
+
+def room_of(step: Step, asked: int) -> int:
+    """How many figures a step is as long as, to mark or to fill in: those that are asked for, the others, which are
+    shown as well, a quarter each, and what a step takes besides."""
+    return asked + (prod(step.shape) - asked) // 4 + MARGIN
 
 
 def _whole(step: Step) -> _Block:

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from attncalc.marking.standing import values_of
 from attncalc.marking.verdicts import CORRECT, FOLLOWS, SLIP, Marked, Marking
 from attncalc.rounding import Flags, Floats, rounded
 
@@ -36,7 +35,7 @@ def degenerate(marking: Marking, id: str) -> list[Degenerate]:
 
 def _kinds(marked: Marked) -> list[tuple[str, Flags]]:
     """Which rows that hold a slip are of each kind, and are not so in the solution."""
-    written, right = values_of(marked.written)[0], rounded(marked.exact, marked.places)
+    written, right = marked.read.values, rounded(marked.exact, marked.places)
     wrong = (marked.verdicts == SLIP).any(axis=1)
     kinds = [(ALL_ZERO, wrong & ~written.any(axis=1) & right.any(axis=1))]  # nan, where nothing is written, is not 0
     if marked.step.rows_sum_to_one:

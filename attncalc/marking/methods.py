@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from attncalc.marking.catalogue import DETOURS, WRONG, Method, Way
-from attncalc.marking.standing import half_units, recomputed, values_of, within
+from attncalc.marking.standing import half_units, recomputed, within
 from attncalc.marking.verdicts import BLANK, SLIP, Marked, Marking, follow
 from attncalc.problem import Problem
 from attncalc.rounding import Bounds, Flags, Floats, fits
@@ -20,6 +21,7 @@ Methods: TypeAlias = dict[tuple[str, int, int], str]
 # One slip that agrees with a wrong method may be a coincidence; so may two that are off by one unit.
 FEWEST = 2
 RARE = 0.04
+MOST_COMPARED = 2**25  # figures of rows that are held against all others
 
 
 def named(problem: Problem, marking: Marking, places: Mapping[str, int]) -> Methods:
@@ -86,7 +88,7 @@ def _given_by(
         if not has_place or isinstance(step, Given):
             stands[id] = recomputed(step, follows, asked, problem.show.rule)
         if has_place and id in slips:
-            yield id, follow(step, slips[id].written, follows, asked, problem.show.rule), follows
+            yield id, follow(step, slips[id].read, follows, asked, problem.show.rule), follows
 
 
 def _is_other(step: Step, solution: Solution) -> bool:
@@ -102,24 +104,26 @@ def _agreeing(marked: Marked, fitting: Flags, follows: Bounds, fewest: int, chan
     agrees = fitting | np.isin(marked.verdicts, ["", BLANK])
     chances = np.where(slips, _chances(marked, follows), 1.0)
     rows = agrees.all(axis=1) & (slips.sum(axis=1) >= fewest) & (chances.prod(axis=1) <= chance)
-    rows &= ~_misplaced(marked)
+    rows[rows] = ~_misplaced(marked, np.flatnonzero(rows))
     whole = agrees.all() & (slips.sum() >= fewest) & (chances.prod() <= chance)
     return np.asarray(slips & (rows[:, None] | whole))
 
 
-def _misplaced(marked: Marked) -> Flags:
-    """Which rows are written as another row should be."""
-    values, decimals = values_of(marked.written)
-    slack = half_units(decimals, marked.places)[:, None]
-    fits = within(values[:, None], Bounds(*(each[None] for each in marked.follows)), slack)
-    others = ~np.eye(len(values), dtype=bool)
-    return np.asarray((fits.all(axis=2) & others).any(axis=1))
+def _misplaced(marked: Marked, rows: NDArray[np.intp]) -> Flags:
+    """Which of these rows are written as another row should be; all of them, where they are too many to be held against
+    every other."""
+    if len(rows) * marked.written.size > MOST_COMPARED:
+        return np.ones(len(rows), dtype=bool)
+    values, decimals = marked.read
+    slack = half_units(decimals, marked.places)
+    fits = [within(values[i], marked.follows, slack[i]).all(axis=1) for i in rows]
+    return np.array([np.delete(each, i).any() for i, each in zip(rows, fits, strict=True)], dtype=bool)
 
 
 def _chances(marked: Marked, follows: Bounds) -> Floats:
     """How many of the figures that are no further from the right one than what was written lie in these bounds too;
     where one is hidden and the other is not, one of two. Where all are whole numbers, so would others be."""
-    written, right = values_of(marked.written)[0], marked.follows.value
+    written, right = marked.read.values, marked.follows.value
     known = np.concatenate([each[np.isfinite(each)] for each in (written, right)])
     places = next((d for d in range(marked.places) if fits(known, d).all()), marked.places)
     with np.errstate(all="ignore"):

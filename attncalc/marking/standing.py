@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,13 @@ from attncalc.steps.base import DIGITS, LAST_BITS
 
 Writings = NDArray[np.object_]  # of Written | None, n × m
 _LAST_BIT = 2.0**-52  # of a figure
+
+
+class Values(NamedTuple):
+    """Written figures, n × m: nan where there is none, and how many decimals each has: ∞ of those that are exact."""
+
+    values: Floats
+    decimals: Floats
 
 
 class Standing:
@@ -28,11 +36,20 @@ class Standing:
         other.bounds, other._in_copies = dict(self.bounds), dict(self._in_copies)
         return other
 
+    def _copied(self, step: Step) -> Bounds:
+        """What stands for a step where it is copied; of one that was not written, made for the first copy."""
+        if step.id not in self._in_copies:
+            asked = self.asked[step.id]
+            # Rounded to the decimals of a copy it would be the copy.
+            kept = asked if may_add_up(step, self.rule) else asked + 1
+            self._in_copies[step.id] = recomputed(step, self.follows(step), kept, self.rule)
+        return self._in_copies[step.id]
+
     def operands(self, step: Step) -> list[Bounds]:
         """What a step is worked from. A copy of figures that were not written is as near to what they follow from as
         they: none is off by half a unit twice."""
         alike = [isinstance(step, Arrange) and self.asked[each.id] == self.asked[step.id] for each in step.operands]
-        found = [(self._in_copies if same else self.bounds)[each.id]
+        found = [self._copied(each) if same else self.bounds[each.id]
                  for each, same in zip(step.operands, alike, strict=True)]  # fmt: skip
         return self._as_held(found, step)
 
@@ -65,11 +82,9 @@ class Standing:
 
     def leave_out(self, step: Step) -> None:
         """Takes account of a step that was not written."""
-        asked = self.asked[step.id]
         self.bounds[step.id] = self.instead(step)
-        # Rounded to the decimals of a copy it would be the copy.
-        kept = asked if may_add_up(step, self.rule) else asked + 1
-        self._in_copies[step.id] = recomputed(step, self.follows(step), kept, self.rule)
+        if isinstance(step, Arrange):  # at once, however long a chain of copies is
+            self._copied(step)
 
     def put(self, id: str, bounds: Bounds) -> None:
         """Takes account of a step that was written."""
@@ -109,11 +124,12 @@ def _with_last_bits(bounds: Bounds, at_least: float) -> Bounds:
     return Bounds(low - last_bits(low), value, high + last_bits(high))
 
 
-def values_of(written: Writings) -> tuple[Floats, Floats]:
-    """The values of figures, nan where there is none, and how many decimals each has: ∞ of those that are exact."""
-    values = [[np.nan if each is None or each.value is None else each.value for each in row] for row in written]
-    decimals = [[np.inf if each is None or each.decimals is None else each.decimals for each in row] for row in written]
-    return np.array(values, dtype=np.float64), np.array(decimals, dtype=np.float64)
+def values_of(written: Writings) -> Values:
+    """What figures are, each as two numbers."""
+    cells: list[Any] = written.ravel().tolist()
+    values = [np.nan if each is None or each.value is None else each.value for each in cells]
+    decimals = [np.inf if each is None or each.decimals is None else each.decimals for each in cells]
+    return Values(*(np.array(each, dtype=np.float64).reshape(written.shape) for each in (values, decimals)))
 
 
 def as_shown(values: Floats, decimals: Floats, asked: int) -> Floats:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from attncalc.marking.answers import Answers
 from attncalc.marking.standing import (
     Standing,
+    Values,
     Writings,
     as_shown,
     chosen,
@@ -50,6 +51,7 @@ class Marked(NamedTuple):
 
     step: Step
     written: Writings
+    read: Values
     verdicts: NDArray[np.object_]  # of str
     exact: Floats
     follows: Bounds
@@ -177,12 +179,11 @@ def _hidden(written: Writings, step: Step) -> Writings:
     return found
 
 
-def follow(step: Step, written: Writings, follows: Bounds, asked: int, rule: Rule) -> Flags:
+def follow(step: Step, read: Values, follows: Bounds, asked: int, rule: Rule) -> Flags:
     """Which written figures are within half a unit of what some figures give that stand before them; weights that were
     made to add up to 1, within one unit more. Exact ones, as 1/3, are judged as they would be written."""
-    values, decimals = values_of(written)
-    slack = half_units(decimals, asked) + moved(step, follows, asked, rule)
-    return within(as_shown(values, decimals, asked), follows, slack, step.noise)
+    slack = half_units(read.decimals, asked) + moved(step, follows, asked, rule)
+    return within(as_shown(*read, asked), follows, slack, step.noise)
 
 
 def _step(
@@ -192,7 +193,7 @@ def _step(
     asked, rule = standing.asked[step.id], standing.rule
     full, follows = _in_full_precision(solution, step), standing.follows(step)
     exact = full.values
-    values, decimals = values_of(written)
+    read = values, decimals = values_of(written)
     judged, half = as_shown(values, decimals, asked), half_units(decimals, asked)
 
     def is_figure(of: Step) -> Flags:
@@ -201,21 +202,21 @@ def _step(
         return np.asarray(within(judged, exactly(of.values), half, of.noise) | (alike & (not standing.is_count(step))))
 
     right = is_figure(full)
-    following = follow(step, written, follows, asked, rule)
+    following = follow(step, read, follows, asked, rule)
     if meant is not standing:  # one operand's slip was used, and another's was of the pen alone
         ways = product(*zip(standing.operands(step), meant.operands(step), strict=True))
-        following |= np.any([follow(step, written, step.bounds([*way], asked), asked, rule) for way in ways], axis=0)
+        following |= np.any([follow(step, read, step.bounds([*way], asked), asked, rule) for way in ways], axis=0)
     as_meant = meant.follows(step) if meant is not standing else follows
-    intended = follow(step, written, as_meant, asked, rule) | is_figure(step)  # or the key's
+    intended = follow(step, read, as_meant, asked, rule) | is_figure(step)  # or the key's
     if isinstance(step, Reduce) and step.over == "start":  # each may go on from the one before it, as it was written
         own = chosen(~np.isnan(values), Bounds(values - half, values, values + half), follows)
         following |= within(judged, step.running_bounds(standing.operands(step), own, asked), half)
     following &= standing.allows(step, judged)
     intended &= meant.allows(step, judged)
     short = (decimals == asked - 1) & (values != 0)
-    near_intended = within(values, exactly(exact), 10 * half) | follow(step, written, as_meant, asked - 1, rule)
-    near_own = near_intended | follow(step, written, follows, asked - 1, rule)
-    near = near_own | follow(step, written, shorter.follows(step), asked - 1, rule)
+    near_intended = within(values, exactly(exact), 10 * half) | follow(step, read, as_meant, asked - 1, rule)
+    near_own = near_intended | follow(step, read, follows, asked - 1, rule)
+    near = near_own | follow(step, read, shorter.follows(step), asked - 1, rule)
     # The key keeps more decimals than were asked for where fewer would lose the figure: nobody else need.
     enough = short & near_own & (asked == step.places) & (decimals >= rule.places(step.id))
     verdicts = _first({
@@ -224,7 +225,7 @@ def _step(
     })  # fmt: skip
     from_slips = np.isin(verdicts, [FOLLOWS, IMPRECISE]) & ~intended & ~(short & near_intended) & ~other
     from_slips &= (verdicts == SLIP).any(axis=1, keepdims=True) | (meant is not standing)
-    return Marked(step, written, verdicts, exact, follows, as_meant, from_slips, asked)
+    return Marked(step, written, read, verdicts, exact, follows, as_meant, from_slips, asked)
 
 
 def _first(flags: Mapping[str, Flags]) -> NDArray[np.object_]:
@@ -248,9 +249,9 @@ def _stand(marked: Marked, origins: tuple[Bounds, Bounds], instead: Bounds, rule
     figure or lies where that follows, by the first of two `origins` that it follows from; of others, whatever rounds to
     it."""
     step, asked = marked.step, marked.places
-    follows_first, follows_other = (follow(step, marked.written, each, asked, rule) for each in origins)
+    follows_first, follows_other = (follow(step, marked.read, each, asked, rule) for each in origins)
     follows = chosen(follows_first, *origins)
-    values, decimals = values_of(marked.written)
+    values, decimals = marked.read
     is_right = marked.verdicts == CORRECT
     source = chosen(is_right, _with(follows, marked.exact), follows)
     known = is_right | ((marked.verdicts == FOLLOWS) & (follows_first | follows_other))

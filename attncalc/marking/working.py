@@ -33,10 +33,10 @@ def _stood(marking: Marking, step: Step) -> Step:
     places = written.places if written else step.places
     texts: Texts = as_text(values, places)
     if written:
-        for i, j in np.argwhere(written.verdicts != "").tolist():
-            figure = written.written[i, j]
-            if figure.decimals is not None and figure.value is not None:
-                texts[i, j] = as_text(np.array([[figure.value]]), figure.decimals, bare=False)[0, 0]
+        own, decimals = written.read
+        for each in np.unique(decimals[np.isfinite(decimals) & ~np.isnan(own)]):
+            those = (decimals == each) & ~np.isnan(own)
+            texts[those] = as_text(own[those], int(each), bare=False)
     printed = np.reshape([_value_of(text) for text in texts.flat], texts.shape)  # not what it was before it was rounded
     stood = Given(
         id=step.id, symbol=step.symbol, rows=step.rows, columns=step.columns, role=step.role, places=places,
