@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from attncalc.rounding import TIE, Flags, Floats, Rule, Texts, apportioned, fits, is_whole, rounded, units_of_one
 
 MINUS_INFINITY = "-∞"
-EXACTLY = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)  # for sums and products, with all their digits
+EXACTLY = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[])  # sums and products, with all their digits
 _LONGEST = 1e16  # the first figure that Python writes with an exponent
 _NO_FIGURES = {"inf": "∞", "-inf": MINUS_INFINITY, "nan": "?"}  # what written figures give may be none: ∞/∞
 _MOST_DECIMALS = 12  # of a product of carried figures; more are not written out
@@ -198,7 +198,8 @@ def decimals(texts: Texts) -> NDArray[Any]:
     """What figures are exactly as they are shown: of dtype object, holding Decimal; for sums and products of them in
     the context EXACTLY."""
     flat = texts.ravel().tolist()
-    known = {text: Decimal(text) for text in set(flat)}  # in a large matrix nearly all are there several times
+    different = set(flat)  # in a large matrix nearly all are there several times
+    known = {text: Decimal(text.replace("∞", "inf").replace("?", "nan")) for text in different}
     return np.array([known[text] for text in flat], dtype=object).reshape(texts.shape)
 
 

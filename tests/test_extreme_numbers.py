@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
-from fuzz import SHEETS, whole
+from fuzz import REPORTS, SHEETS, whole
 
 from attncalc import digits, mark, mechanisms, problem
 from attncalc.cli import main
@@ -85,6 +85,28 @@ def test_a_problem_of_any_figures_is_worked_or_refused(
     more = [] if format == "moodle" else ["--key"]
     sheet = called("exercise", str(file), "-f", format, *more, capfdbinary=capfdbinary)
     assert sheet is not None or not any(step.operands for step in asked)
+
+
+@pytest.mark.parametrize("path", PROBLEMS, ids=lambda path: path.stem)
+def test_an_answer_may_be_any_figure(
+    path: Path, tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    """Its step follows from it or does not, and what is said of the figures after it is whole in every format."""
+    random = Random(f"an answer {path.stem}")
+    asked, solution = problem.load(path), mechanisms.solve(problem.load(path))
+    shown = {step.id: digits.shown(step, asked.show.rule).tolist() for step in asked_steps(solution)}
+    for k in range(4):
+        papers = {id: [list(row) for row in rows] for id, rows in shown.items()}
+        for id in random.sample(sorted(papers), min(k + 1, len(papers))):
+            row = random.choice(papers[id])
+            row[random.randrange(len(row))] = random.choice(["1e308", "-1e308", "1e155", "5e-324", "-0"])
+        answers = tmp_path / "a.yaml"
+        answers.write_text("".join(f"{id}: {json.dumps(rows)}\n" for id, rows in papers.items()), encoding="utf-8")
+        format = random.choice(list(REPORTS))
+        code = main(["check", str(path), str(answers), "-f", format])
+        out, err = (stream.decode() for stream in capfdbinary.readouterr())
+        assert code in (0, 1) and not err, err
+        whole(out, format)
 
 
 # What once was no page.

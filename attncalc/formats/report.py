@@ -31,7 +31,7 @@ def to_json(papers: Sequence[Paper], report_of: ReportOf, *, of_class: bool) -> 
         yield '"students": [\n'
         for k, each in enumerate(papers):
             yield ",\n{" if k else "{"
-            yield f'"name": {dumped(each.name)}, "problem": {each.number}, '
+            yield f'"problem": {each.number}, '
             yield from _paper(each, report_of)
             yield "}"
         yield "\n]"
