@@ -98,7 +98,7 @@ def _rounded(values: Floats, places: int, ties: str) -> Floats:
         up = rest > 0.5 - TIE
         if ties == "half-even":
             up &= (rest > 0.5 + TIE) | (floor % 2 == 1)
-        result = np.copysign((floor + up) / scale, values) + 0.0  # + 0.0: never -0.0
+        result = np.asarray(np.copysign((floor + up) / scale, values) + 0.0)  # + 0.0: never -0.0
     if not size.max(initial=0.0) <= _SAFE:
         clear = (size <= _CLEAR) & (np.abs(rest - 0.5) > 2 * _NEAR) & (places <= _WHOLE)
         whole = np.abs(values) >= 2.0**53  # so are all figures from there on, and ±inf

@@ -500,6 +500,14 @@ def test_the_largest_figures_and_none_at_all_are_written_as_each_is(values: list
 # --- what other modules ask -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("places", [0, 3, 6, 12])
+@pytest.mark.parametrize("shape", [(), (1,), (1, 1), (1, 1, 1)])
+def test_a_figure_is_rounded_alike_in_an_array_of_any_shape(shape: tuple[int, ...], places: int) -> None:
+    for value in (0.0, 0.0005, -2.5, 1234567.8901234, 1e15 + 0.5, 2.0**60, -1e300, np.inf):
+        found = rounding.rounded(np.full(shape, value), places)
+        assert np.shape(found) == shape and float(np.ravel(found)[0]) == rounding.rounded(np.full(9, value), places)[0]
+
+
 @pytest.mark.parametrize("places", range(13))
 def test_half_a_unit(places: int) -> None:
     text = digits.half_unit(places)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import os
 import re
 import subprocess
@@ -482,6 +483,22 @@ def test_a_file_with_nothing_to_draw(text: bytes, hint: str) -> None:
 
 
 each_problem = pytest.mark.parametrize("path", sorted((ROOT / "problems").glob("*.yaml")), ids=lambda path: path.stem)
+
+
+@pytest.mark.parametrize("decimals", [0, 5, 6, 9, 12])
+@pytest.mark.parametrize("path", sorted((ROOT / "problems").glob("draw-*.yaml")), ids=lambda path: path.stem)
+def test_every_recipe_can_be_drawn_from_at_any_decimals(
+    path: Path, decimals: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(drawing, "TRIES", 100)
+    tree = yaml.load(path.read_text("utf-8"), yaml.BaseLoader)
+    tree.setdefault("show", {})["decimals"] = str(decimals)
+    try:
+        (variant,) = variants(template(json.dumps(tree).encode()), ["a"], "s", results)
+    except UsageError as error:
+        assert error.hint.startswith("draw from more numbers, show fewer decimals, or ask for less")
+    else:
+        assert variant.problem.show.rule.decimals == decimals
 
 
 @each_problem
