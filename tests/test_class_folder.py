@@ -386,7 +386,7 @@ def test_the_papers_of_two_problems_stay_apart_where_one_can_not_be_read(
     (tmp_path / "s" / "answers-mei-2.yaml").write_text(f"A: {figures.round(6).tolist()}", encoding="utf-8")
     assert main(["check", str(tmp_path / "s"), "--marks", "A=2", "-f", "csv"]) == 1
     mei, bo = csv.DictReader(capsys.readouterr().out.splitlines())
-    assert [mei[key] for key in ("correct", "marks.1.A", "marks.2.A", "marks", "out_of")] == ["9", "", "2", "2", "2"]
+    assert [mei[key] for key in ("correct", "marks.1.A", "marks.2.A", "marks", "out_of")] == ["9", "", "2", "", ""]
     assert [bo[key] for key in ("blank", "marks.1.A", "marks.2.A", "marks", "out_of")] == ["18", "0", "0", "0", "4"]
     assert "answers-mei-1.yaml" in mei["error"] and not bo["error"]
     assert main(["check", str(tmp_path / "s"), "-f", "json"]) == 1
@@ -394,6 +394,11 @@ def test_the_papers_of_two_problems_stay_apart_where_one_can_not_be_read(
     assert [(each["name"], each["problem"], "error" in each) for each in papers] == [
         ("mei", 1, True), ("mei", 2, False), ("bo", 1, False), ("bo", 2, False),
     ]  # fmt: skip
+    assert main(["check", str(tmp_path / "s"), "--marks", "A=2", "-f", "markdown"]) == 1
+    page = capsys.readouterr().out
+    (line,) = (line for line in page.splitlines() if line.startswith("| mei "))
+    assert [cell.strip() for cell in line.split("|")[-3:-1]] == ["–", "–"]
+    assert "mean 0, highest 0, out of 4" in page
     assert main(["check", str(tmp_path / "s"), "-f", "markdown"]) == 1
     *_, first, second = capsys.readouterr().out.rstrip().splitlines()
     assert first.startswith("| 1: ") and first.split("|")[2].strip() == "9"

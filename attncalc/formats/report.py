@@ -13,8 +13,8 @@ from attncalc.formats.json_text import dumped
 from attncalc.formats.notation import line
 from attncalc.formats.text_math import TEXT
 from attncalc.marking import Figure
-from attncalc.marking.marks import as_text, total
-from attncalc.marking.papers import Paper, by_student
+from attncalc.marking.marks import as_text
+from attncalc.marking.papers import Paper, by_student, earned
 from attncalc.marking.verdicts import VERDICTS
 
 WorkingOf = Callable[[Figure], Math]
@@ -109,7 +109,7 @@ def _of_class(papers: Sequence[Paper], count_from: int) -> list[list[Any]]:
         method = (first and first.method) or ""
         given = [as_text(paper.scores[k].given) if paper and paper.marking else ""
                  for paper, scores in zip_longest(own, problems) for k in range(len(scores))]  # fmt: skip
-        sums = [as_text(each) if marked else "" for each in total(score for paper in own for score in paper.scores)]
+        sums = [as_text(each) for each in earned(own) or ()] or ["", ""]
         errors = " | ".join(paper.error for paper in own if paper.error)
         rows.append([own[0].name, *counts, place, method, *given, *sums[: len(in_all)], errors])
     return rows

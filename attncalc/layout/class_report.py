@@ -10,8 +10,8 @@ from typing import NamedTuple
 from attncalc import digits
 from attncalc.blocks import Block, Document, Items, Prose, Section, Table, Token
 from attncalc.layout.report import SIGNS, Report, indexed, number, symbol_of
-from attncalc.marking.marks import about, total
-from attncalc.marking.papers import Paper, by_student
+from attncalc.marking.marks import about
+from attncalc.marking.papers import Paper, by_student, earned
 from attncalc.marking.verdicts import CORRECT, FOLLOWS, SLIP, VERDICTS
 from attncalc.wording import Wording
 
@@ -34,11 +34,6 @@ class Student(NamedTuple):
     @property
     def read(self) -> list[Graded]:
         return [each for each in self.graded if each]
-
-    @property
-    def earned(self) -> tuple[Fraction, Fraction] | None:
-        """The marks, and what they are out of."""
-        return total(score for paper in self.papers for score in paper.scores) if self.read else None
 
     @property
     def method(self) -> str | None:
@@ -85,7 +80,7 @@ def _students(say: Wording, students: Sequence[Student], methods: Sequence[str],
         if methods:
             row.append(Prose((str(methods.index(each.method) + 1),)) if each.method else NONE)
         if with_marks:
-            row += map(number, each.earned) if each.earned else (NONE, NONE)
+            row += map(number, marks) if (marks := earned(each.papers)) else (NONE, NONE)
         rows.append(tuple(row))
     return Table(head, tuple(rows))
 
@@ -108,8 +103,11 @@ def _unread(say: Wording, paper: Paper) -> Prose:
 
 
 def _of_all(say: Wording, students: Sequence[Student]) -> Iterator[Prose]:
-    """The mean and the highest marks."""
-    given, worth = zip(*(each.earned for each in students if each.earned), strict=True)
+    """The mean and the highest marks of those whose papers could all be read."""
+    known = [marks for each in students if (marks := earned(each.papers))]
+    if not known:
+        return
+    given, worth = zip(*known, strict=True)
     mean = about(sum(given, Fraction(0)) / len(given), Fraction(0))
     yield say("report.class.of_all", mean=number(mean), highest=number(max(given)), worth=number(max(worth)))
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from fractions import Fraction
 from typing import NamedTuple
 
-from attncalc.marking.marks import Score
+from attncalc.marking.marks import Score, total
 from attncalc.marking.verdicts import Marking
 from attncalc.show import Show
 
@@ -24,6 +25,14 @@ class Paper(NamedTuple):
     @property
     def is_right(self) -> bool:
         return self.marking is not None and self.marking.is_right
+
+
+def earned(papers: Sequence[Paper]) -> tuple[Fraction, Fraction] | None:
+    """The marks of one student for all problems, and what they are out of; None where a paper can't be read, of which
+    nobody knows what it is worth."""
+    if any(paper.error for paper in papers):
+        return None
+    return total(score for paper in papers for score in paper.scores)
 
 
 def by_student(papers: Iterable[Paper]) -> list[list[Paper]]:
