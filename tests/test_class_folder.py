@@ -166,6 +166,31 @@ def test_with_force_nobody_is_left_of_an_old_class_but_who_has_answered(tmp_path
     assert [paper.student for paper in papers_of(tmp_path)] == ["bo"]
 
 
+@pytest.mark.parametrize(("before", "after"), [(2, 1), (1, 2), (3, 2)])
+@pytest.mark.parametrize("filled", ["first", "last"])
+def test_answers_stay_listed_where_the_problems_become_fewer_or_more(
+    before: int, after: int, filled: str, tmp_path: Path
+) -> None:
+    """Or nothing is written, and it says which answers are in the way."""
+
+    def of(problems: int) -> Iterator[tuple[Listed, dict[str, str]]]:
+        for k in range(1, problems + 1):
+            ((row, texts),) = files_of("mei" if problems == 1 else f"mei-{k}")
+            yield row._replace(id="mei"), texts
+
+    fill(tmp_path, of(before), force=False, tell=str)
+    path = sorted(tmp_path.glob("answers-*"))[0 if filled == "first" else -1]
+    fill_in(tmp_path, path.stem.removeprefix("answers-"))
+    there = {each: each.read_bytes() for each in tmp_path.iterdir()}
+    if before > after > 1 and filled == "first":
+        fill(tmp_path, of(after), force=True, tell=str)
+        assert path in [paper.answers for paper in papers_of(tmp_path)]
+    else:
+        with pytest.raises(UsageError, match=f"{path.name} is filled in, and is of another problem"):
+            fill(tmp_path, of(after), force=True, tell=str)
+        assert there == {each: each.read_bytes() for each in tmp_path.iterdir()}
+
+
 def test_a_list_that_names_files_elsewhere_is_not_followed(tmp_path: Path) -> None:
     mine = tmp_path / "key.txt"
     mine.write_text("mine", encoding="utf-8")

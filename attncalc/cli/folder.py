@@ -39,6 +39,7 @@ def fill(
             if _is_new(folder / INDEX, index, force=force or (bool(old) and kept == old)):
                 (beside / INDEX).write_text(index, encoding="utf-8", newline="\n")
                 names.append(INDEX)
+            _refuse_orphans(folder, old, [*kept, *rows])
             _move(folder, beside, names, _outdated(folder, old, [*kept, *rows]))
     except OSError as error:
         raise UsageError(f"can't write into {folder}: {error.strerror}", "choose another --output-dir") from None
@@ -71,8 +72,7 @@ def _fresh(folder: Path, row: Listed, texts: Mapping[str, str], *, force: bool) 
     skip = set()
     if _is_filled_in(folder / row.answers):
         if not _has(folder / row.problem, texts[row.problem]):
-            hint = "take it elsewhere, or choose another --output-dir"
-            raise UsageError(f"{folder / row.answers} is filled in, and is of another problem", hint)
+            raise _of_another_problem(folder / row.answers)
         skip.add(row.answers)
     return {name: text for name, text in texts.items()
             if name not in skip and _is_new(folder / name, text, force=force)}  # fmt: skip
@@ -97,6 +97,20 @@ def _has(path: Path, text: str) -> bool:
 
 def _is_filled_in(path: Path) -> bool:
     return path.is_file() and not is_untouched(path.read_text(encoding="utf-8", errors="replace"))
+
+
+def _of_another_problem(path: Path) -> UsageError:
+    what = f"{path} is filled in, and is of another problem"
+    return UsageError(what, "take it elsewhere, or choose another --output-dir")
+
+
+def _refuse_orphans(folder: Path, old: Sequence[Listed], rows: Sequence[Listed]) -> None:
+    """Raises UsageError for answers of a student who is still there that nothing would list any more: where there were
+    two problems, and is one."""
+    listed_now, students = {row.answers for row in rows}, {row.id for row in rows}
+    for row in old:
+        if row.id in students and row.answers not in listed_now and _is_filled_in(folder / row.answers):
+            raise _of_another_problem(folder / row.answers)
 
 
 def _outdated(folder: Path, old: Sequence[Listed], rows: Sequence[Listed]) -> list[str]:
