@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -159,6 +160,19 @@ def test_what_a_norm_normalises_may_be_anything() -> None:
         read = parse(text_of(problem).encode())
         for lang, word in (("en", "row"), ("zh", "行")):
             assert word in "".join(pieces(read, solve(read), format="text", lang=lang))
+
+
+@pytest.mark.parametrize("after", ["layer-norm", "rms-norm"])
+@pytest.mark.parametrize("norm", ["{kind: layer-norm, place: post}", "{kind: layer-norm, place: post, bias: [1, 0]}",
+                                  "{kind: rms-norm, place: post}", "{kind: rms-norm, place: post, gain: [2, 1]}",
+                                  "{kind: layer-norm, place: pre}"])  # fmt: skip
+def test_the_row_that_a_norm_works_on_is_a_row_whatever_it_comes_from(norm: str, after: str) -> None:
+    layer = f"{{feed_forward: {{W_1: identity, W_2: identity}}, norm: {norm}}}"
+    text = f"kind: encoder\nH: [[1, 2], [3, 5]]\nlayers: [{layer}]\nfinal_norm: {{kind: {after}}}\n"
+    read = parse(text.encode())
+    page = "".join(pieces(read, solve(read), format="text", lang="en"))
+    last = page[page.index("Norm after the last layer") :].splitlines()
+    assert [line.split()[0] for above, line in pairwise(last) if above.strip().startswith("Row ")] == ["row", "row"]
 
 
 def test_a_mixture_of_experts_in_a_layer_has_its_section() -> None:

@@ -10,21 +10,25 @@ from attncalc.layout import masks, readings
 from attncalc.layout.page import Page
 from attncalc.steps import Step
 
+INPUT = "lines.input"  # a row that a part works on
+
 
 class Look(NamedTuple):
     """`work`: its rows are worked out (`rows`), each cell (`cells`), each row as a sum of vectors (`weighted sum`), its
     one figure (`figure`), or nothing beyond its formula (`none`). `row` names its rows and `line` its line in a group
     that goes row by row, as keys of the wording: any step may be what such a group works on, and is said again there
-    but where `line` is "". `reading` says in words what its rows say. `beside`: given ones stand side by side;
-    `labelled`: copied ones have their labels. `called`: what its figures are that should add up to 1."""
+    but where `line` is "", by the name `again` if there is one. `reading` says in words what its rows say. `beside`:
+    given ones stand side by side; `labelled`: copied ones have their labels. `called`: what its figures are that should
+    add up to 1."""
 
     work: str = "rows"
     row: str = "row.other"
-    line: str = "lines.input"
+    line: str = INPUT
     reading: Callable[[Page, Step], tuple[Prose, ...]] | None = None
     beside: bool = False
     called: str = "called.weights"
     labelled: bool = False
+    again: str = ""
 
 
 PLAIN = Look()
@@ -62,9 +66,9 @@ LOOKS = {
     "variance": Look(line="lines.variance"),
     "mean_square": Look(line="lines.mean_square"),
     "root": Look(line="lines.root"),
-    "normalised": Look(line="lines.normalised"),
-    "gained": Look(line="lines.gained"),
-    "biased": Look(line="lines.biased"),
+    "normalised": Look(line="lines.normalised", again=INPUT),
+    "gained": Look(line="lines.gained", again=INPUT),
+    "biased": Look(line="lines.biased", again=INPUT),
     "logits": Look(line="lines.logits"),
     "left_logits": Look(line="lines.logits"),
     "probabilities": Look(line="lines.probabilities", reading=readings.likeliest, called="called.probabilities"),

@@ -34,7 +34,7 @@ def lay_rows(page: Page, steps: Sequence[Step], wanted: Sequence[Step]) -> list[
 def _row(page: Page, steps: Sequence[Step], wanted: Sequence[Step], i: int) -> list[Block]:
     needed = _needed(steps, i)
     lines: list[tuple[Prose | None, Math]] = [
-        (page.say(look(step).line), page.row(step, i)) for step in _inputs(wanted, needed, i)
+        (page.say(look(step).again or look(step).line), page.row(step, i)) for step in _inputs(wanted, needed, i)
     ]
     lines += [(page.say(look(step).line), _line(page, step, i)) for step in wanted if step in needed]
     chosen = [step for step in wanted if isinstance(step, Arrange) and page.sign(step, i) != "="]
