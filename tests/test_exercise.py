@@ -529,10 +529,23 @@ def test_a_size_says_in_words_what_is_asked_for(name: str, lang: str) -> None:
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
 def test_level_3_asks_for_the_result_or_for_nothing(path: Path) -> None:
-    """A result of one row is worked whole on it, and what else there is leads nowhere."""
+    """Of which no row is an example where all that is worked on the way there has one row."""
     solution = solve(load(path))
     asked = by_level(solution, 3)
-    assert (solution.result.id in asked) == bool(asked) and (asked or solution.result.shape[0] == 1)
+    worked = [step for step in solution.leading_to([solution.result.id]) if step.is_worked]
+    assert (solution.result.id in asked) == bool(asked)
+    assert asked or all(step.shape[0] == 1 for step in [*worked, solution.result])
+
+
+@pytest.mark.parametrize(
+    ("name", "id", "row"), [("loss", "losses", 0), ("likelihood", "losses", 0), ("decoder-modern", "loss.losses", 1)]
+)
+def test_level_3_of_a_perplexity_works_the_loss_of_one_position(name: str, id: str, row: int) -> None:
+    """Of the first token whose weights are more than one 1; the others, and their mean, are asked for."""
+    solution = solve(load(ROOT / f"problems/{name}.yaml"))
+    asked = by_level(solution, 3)
+    assert [i for i, flags in enumerate(asked[id]) if not flags.all()] == [row]
+    assert all(asked[each.id].all() for each in solution.steps.values() if each.operands and each.shape == (1, 1))
 
 
 def test_the_shape_of_a_single_number_is_not_asked_for() -> None:

@@ -45,27 +45,35 @@ class Hidden:
 
 def by_level(solution: Solution, level: int) -> Asked:
     """Level 1 asks for the weights and the result, of a size for all that it comes to; 2 for every step that is worked;
-    3 for every step but what one row of the result is worked from, which is shown: so for nothing where it has no
-    other."""
+    3 for every step but what one row of the result is worked from, which is shown; where that is one row itself, of the
+    last step before it that has several, and for nothing where none has."""
     steps = asked_steps(solution)
     if level == 1:
         wanted = {solution.result.id, *(step.id for step in steps if step.rows_sum_to_one or step.role in _FINAL)}
         return {step.id: np.ones(step.shape, dtype=bool) for step in steps if step.id in wanted}
     asked = {step.id: np.ones(step.shape, dtype=bool) for step in steps}
     if level == 3:
-        needed = _needed(solution, solution.result, _telling(solution))
-        if needed[solution.result.id].all():
+        example = _of_several_rows(solution)
+        if example is None:
             return {}
+        needed = _needed(solution, example, _telling(solution, example))
         asked = {id: flags & ~needed[id] for id, flags in asked.items()}
     return {id: flags for id, flags in asked.items() if flags.any()}
 
 
-def _telling(solution: Solution) -> int:
-    """The first row of the result that shows how rows are worked: in which each attention of its tokens weighs more
-    than one; under a causal mask that of the first token does not."""
-    result = solution.result
-    own = [step for step in solution.steps.values() if step.role == "weights" and step.rows is result.rows is not None]
-    tells = [all((step.values[i] > 0).sum() > 1 for step in own) for i in range(result.shape[0])]
+def _of_several_rows(solution: Solution) -> Step | None:
+    """The result, where one row of it can be an example of the others; else the last such step that it is worked from,
+    as are the losses of which a perplexity comes."""
+    way = solution.leading_to([solution.result.id])
+    may_be = (step for step in reversed(solution.steps.values()) if step.is_worked or step is solution.result)
+    return next((step for step in may_be if step in way and step.shape[0] > 1), None)
+
+
+def _telling(solution: Solution, example: Step) -> int:
+    """The first row of a step that shows how rows are worked: in which each attention of its tokens weighs more than
+    one; under a causal mask that of the first token does not."""
+    own = [step for step in solution.steps.values() if step.role == "weights" and step.rows is example.rows is not None]
+    tells = [all((step.values[i] > 0).sum() > 1 for step in own) for i in range(example.shape[0])]
     return tells.index(True) if any(tells) else 0
 
 
