@@ -17,6 +17,7 @@ from attncalc.layout import lay_out
 from attncalc.layout.kinds import are_written_out
 from attncalc.layout.report import Report, lay_out_report
 from attncalc.marking import methods
+from attncalc.marking.answers import read_answers
 from attncalc.marking.papers import Paper
 from attncalc.mechanisms import solve
 from attncalc.problem import Problem, parse
@@ -34,6 +35,16 @@ def test_steps_that_are_too_large_to_be_marked_are_refused(n: int, answers: dict
     """One, several together, and one of which a row is written: the report shows its other rows as well."""
     with pytest.raises(ProblemError, match=r"steps as long as \d+ figures in all are more than there is room for"):
         mark(attention(n), answers)
+
+
+@pytest.mark.parametrize("name", ["mei.txt", "mei.yaml"])
+def test_pasted_rows_that_are_too_many_to_be_marked_are_refused(name: str) -> None:
+    """As they are in a file of several steps, each figure counts that is written."""
+    solution = solve(attention(230))
+    rows = [[1] * 230] * 230
+    text = "\n".join(" ".join(map(str, row)) for row in rows) if name.endswith("txt") else json.dumps(rows)
+    with pytest.raises(ProblemError, match=r"A: steps as long as 52950 figures in all are more than there is room for"):
+        read_answers(text.encode(), name, solution, step="A")
 
 
 def test_a_row_of_a_large_step_can_be_marked() -> None:

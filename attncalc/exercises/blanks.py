@@ -131,7 +131,7 @@ def refuse_without_room(every: Iterable[tuple[Solution, Asked]]) -> None:
     )
     if figures > MOST_ASKED:
         what = f"steps as long as {figures} figures to fill in are more than there is room for"
-        raise UsageError(what, "ask for some of them: --blank A[1,*]")
+        raise UsageError(what, "ask for some of them, --blank A[1,*], or give fewer rows or columns")
 
 
 def asks_a_matrix(solution: Solution, asked: Asked) -> bool:

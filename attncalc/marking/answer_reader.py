@@ -63,23 +63,25 @@ class AnswerReader(NamedTuple):
         held = 0
         for entry in root.entries.values():
             step = self.solution.steps.get(entry.key.value) or self.step(entry.key)  # a file may hold what is given
-            self.room(step, entry.key, held)
+            self.refuse_without_room(step, entry.key, held)
             if step.id in figures:
                 what = f"{keys[step.id]} and {entry.key.value} are one step"
                 raise self.source.error(entry.key, "", what, "keep one of them")
             keys[step.id] = entry.key.value
             figures[step.id] = self.of_step(step, entry)
-            held = self.room(step, entry.key, held, int(np.count_nonzero(figures[step.id] != np.array(None))))
+            held = self.refuse_without_room(step, entry.key, held, figures[step.id])
         return figures
 
-    def room(self, step: Step, at: Node, held: int = 0, written: int = 0) -> int:
-        """The room of a step, so many figures of which are written, and what is `held`; an error where this is more
-        than can be marked."""
-        figures = held + room_of(step, written)
-        if figures > MOST_ASKED:
-            what = f"steps as long as {figures} figures in all are more than there is room for"
-            raise self.source.error(at, step.id, what, f"mark some at a time, as long as {MOST_ASKED}")
-        return figures
+    def refuse_without_room(self, step: Step, at: Node, held: int = 0, figures: Figures | None = None) -> int:
+        """What is `held` so far, and a step, of which these figures are written, or none is read yet; an error where
+        they are more than can be marked."""
+        written = 0 if figures is None else int(np.count_nonzero(figures != np.array(None)))
+        room = held + room_of(step, written)
+        if room > MOST_ASKED:
+            what = f"steps as long as {room} figures in all are more than there is room for"
+            hint = f"mark some at a time, as long as {MOST_ASKED}, or give fewer rows or columns"
+            raise self.source.error(at, step.id, what, hint)
+        return room
 
     def one_step(self, name: str, root: Node | None) -> dict[str, Figures]:
         """The figures of one step: those that YAML gave, alone or among others; or rows that were pasted."""
@@ -90,16 +92,22 @@ class AnswerReader(NamedTuple):
             if step.id not in found:
                 raise self.source.error(root, step.id, "nothing is written of this step", "write its rows")
             return {step.id: found[step.id]}
+        self.refuse_without_room(step, key)
         if isinstance(root, ListNode):
-            self.room(step, root)
-            return {step.id: self.of_step(step, Entry(key, root))}
+            figures = self.of_step(step, Entry(key, root))
+        else:
+            figures = self.of_pasted_rows(step)
+        self.refuse_without_room(step, key, figures=figures)
+        return {step.id: figures}
+
+    def of_pasted_rows(self, step: Step) -> Figures:
+        """The figures of rows that were pasted."""
         rows = pasted.rows(self.source.text, 0, 0, self.decimal_comma)
         if not rows.items:
             raise self.source.error_at(1, 1, step.id, "nothing is written here", "write its rows, one a line")
-        self.room(step, key)
         figures = np.full(step.shape, None, dtype=object)
         self.fill(figures, rows, step.id, _whole(step), set())
-        return {step.id: figures}
+        return figures
 
     def step(self, key: yaml.ScalarEvent) -> Step:
         """The step of a name."""
