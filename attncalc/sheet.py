@@ -17,6 +17,7 @@ from attncalc.steps import Arrange, Axis, Contract, Given, Map, Matrix, Numbers,
 
 MOST_FIGURES = 1_500_000  # of all steps: more are on no page that anyone follows, and take more than 200 MB
 MOST_STEPS = 10_000  # however small each is, these take seconds
+MOST_IN_DIGITS = 2**17  # figures in workings of all steps that are worked as fractions: these take a second
 
 
 class Sheet:
@@ -37,6 +38,7 @@ class Sheet:
         self._only_result = result
         self._on_step = on_step
         self._room = most
+        self._in_digits = MOST_IN_DIGITS
         self._root = Group("")
         self._open = [self._root]
         self._prefix = ""
@@ -166,7 +168,10 @@ class Sheet:
 
     def _computed(self, step: Step) -> Step:
         step.is_rounded = self.rule.carried
-        return self._record(step, lambda: self._as_carried(step))
+        step.most_in_digits = min(step.most_in_digits, self._in_digits)
+        self._record(step, lambda: self._as_carried(step))
+        self._in_digits -= step.in_digits
+        return step
 
     def _as_carried(self, step: Step) -> Floats:
         values = step.worked()

@@ -10,7 +10,7 @@ from random import Random
 
 import pytest
 
-from attncalc import expr, mark, parse, solve
+from attncalc import expr, mark, parse, sheet, solve
 from attncalc.errors import AttncalcError
 from attncalc.formats import render
 from attncalc.layout import lay_out
@@ -102,6 +102,18 @@ def test_what_comes_of_figures_that_may_be_off_may_be_off_too() -> None:
     for rounding, named in (("exact", {"S", "scaled", "row_max", *after}), ("carried", {"S", "scaled", "row_max"})):
         steps = solve(parse(text.encode()).with_show(rounding=rounding)).steps.values()
         assert {step.id for step in steps if step.may_be_off and not isinstance(step, Arrange)} == named
+
+
+def test_how_much_of_a_problem_is_worked_with_all_digits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As it takes a hundred times as long: however many steps there are, and of what is left as it is, it is said."""
+    text = "H: [[1, 1e13], [1e13, 3]]\nheads: 2\n" + "".join(f"W_{x}: [[1, 2], [3, 4]]\n" for x in "QKV")
+    read = parse(text.encode()).with_show(rounding="carried")
+    worked = [step for step in solve(read).steps.values() if step.in_digits]
+    most = sum(step.in_digits for step in worked[:2])
+    monkeypatch.setattr(sheet, "MOST_IN_DIGITS", most)
+    steps = solve(read).steps
+    assert [step.id for step in steps.values() if step.in_digits] == [step.id for step in worked[:2]]
+    assert len(worked) > 2 and steps[worked[2].id].may_be_off and not steps[worked[0].id].may_be_off
 
 
 # --- honest figures after a slip --------------------------------------------------------------------------------------

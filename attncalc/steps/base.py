@@ -40,7 +40,7 @@ DIGITS = 15  # that float64 holds of any decimal
 MOST_DIGITS = 308  # before the point of the largest figure that it holds, less one
 LAST_BITS = 1e-15  # of a figure, that a few operations of float64 may change
 _APART = 9  # more digits than are shown, of which the last may be taken for noise next to a tie
-_EXACTLY = 2**16  # figures in workings that are worked as fractions; more are left as float64 has them
+MOST_IN_DIGITS = 2**16  # figures in the workings of a step that are worked as fractions: a third of a second
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,6 +168,7 @@ class Step:
     is_rounded: bool = False  # whether `values` are, in a carried solution
     again: Callable[[], Floats] | None = None  # works `values` anew, where the sheet let them go
     decimals: int | None = None  # how many decimals hold every figure whole; None: they may be no decimals
+    most_in_digits: int = MOST_IN_DIGITS  # figures in its workings; more are left as float64 has them
 
     def __repr__(self) -> str:
         # Not its operands, which have operands of their own.
@@ -278,9 +279,14 @@ class Step:
         """What is known so far of its figures with all their digits, by row and column."""
         return {}
 
+    @property
+    def in_digits(self) -> int:
+        """How many figures in its workings were worked with all their digits so far."""
+        return sum(map(len, self._known.values())) * self.in_working
+
     def _are_few(self, which: Flags) -> bool:
         """Whether there are some such figures, and not too many to work them with all their digits."""
-        return 0 < int(np.count_nonzero(which)) * self.in_working <= _EXACTLY
+        return 0 < int(np.count_nonzero(which)) * self.in_working <= self.most_in_digits
 
     def _comes_of_few_bits(self) -> Flags:
         """Which figures are worked from one that is too small for float64 to have all bits of it."""
@@ -351,7 +357,7 @@ class Step:
             return True
         if not self.is_long or self.rows_sum_to_one:
             return False
-        if not (self._is_of_digits and self._gives_digits and self.values.size * self.in_working <= _EXACTLY):
+        if not (self._is_of_digits and self._gives_digits and self._are_few(np.ones(self.shape, dtype=bool))):
             return True
         own = self.places if self.own_decimals is None else min(self.own_decimals, self.places)
         return self.magnitude + own > DIGITS
