@@ -380,7 +380,7 @@ def test_a_sheet_that_nobody_fills_in_is_refused(level: int, tmp_path: Path, cap
     file = tmp_path / "p.yaml"
     file.write_text(f"Q: &x {[[k] for k in range(320)]}\nK: *x\nV: *x\n")
     assert main(["exercise", str(file), "--level", str(level)]) == 2
-    assert "figures to fill in are more than there is room for; ask for some of them: " in capfd.readouterr().err
+    assert "figures to fill in are more than there is room for; ask for some of them, --blank" in capfd.readouterr().err
     assert main(["exercise", str(file), "--blank", "A[1,*]"]) == 0
 
 

@@ -93,10 +93,7 @@ class AnswerReader(NamedTuple):
                 raise self.source.error(root, step.id, "nothing is written of this step", "write its rows")
             return {step.id: found[step.id]}
         self.refuse_without_room(step, key)
-        if isinstance(root, ListNode):
-            figures = self.of_step(step, Entry(key, root))
-        else:
-            figures = self.of_pasted_rows(step)
+        figures = self.of_step(step, Entry(key, root)) if isinstance(root, ListNode) else self.of_pasted_rows(step)
         self.refuse_without_room(step, key, figures=figures)
         return {step.id: figures}
 
