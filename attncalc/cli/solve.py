@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from attncalc.steps import Step
 
 
-
 def solve(
     problem: Annotated[str, typer.Argument(metavar="PROBLEM", help="A problem file (YAML), or - for standard input.")],
     format: Format = None,
@@ -64,5 +63,3 @@ def _steps(solution: Solution, id: str) -> list[Step]:
     close = get_close_matches(id, [*known, *(full.rpartition(".")[2] for full in known)], 1)
     hint = f"did you mean {close[0]}? " if close else ""
     raise UsageError(f"no step {id!r} in this solution", f"{hint}it has {some_of(known, MOST_IDS)}")
-
-

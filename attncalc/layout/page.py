@@ -20,8 +20,8 @@ from attncalc.steps import Axis, Step
 from attncalc.wording import Wording
 
 BIG = 2_000  # figures that are worked out; a solution of more is shown as matrices unless asked for in full
-MOST_IN_LABELS = 50_000_000  # letters, where each column of a matrix and each row has a block of its own
 HUGE = 100_000  # and one of more as its result
+MOST_IN_LABELS = 50_000_000  # letters, where each column of a matrix and each row has a block of its own
 
 
 class Page:

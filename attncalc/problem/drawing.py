@@ -21,8 +21,8 @@ from attncalc.rounding import Texts
 
 Place: TypeAlias = tuple[str | int, ...]  # keys, and indices from 0
 
-MOST_DRAWN = 1_000  # matrices: each is put in its place in the file by itself
-_FEWER = f"at most {MOST_DRAWN} of them"
+MOST_MATRICES = 1_000  # that are drawn: each is put in its place in the file by itself
+_FEWER = f"at most {MOST_MATRICES} of them"
 EXAMPLE = "example"  # the seed of what `solve` works where a file leaves a drawn matrix out
 OWN = ("draw", "published", "variant")  # keys that are not those of a problem that was drawn
 _BESIDES = tuple(key for key in RANDOM.keys if key.name in ("from", "to", "rows", "columns"))
@@ -50,7 +50,7 @@ def asked(source: Source, root: Node) -> dict[str, Drawn]:
     if not isinstance(entry.value, MapNode) or not entry.value.entries:
         what = "must say what is drawn, matrix by matrix"
         raise source.error(entry.key, "draw", what, "write {H: integers, W_Q: {from: -1, to: 1}}")
-    if len(entry.value.entries) > MOST_DRAWN:
+    if len(entry.value.entries) > MOST_MATRICES:
         raise source.error(entry.key, "draw", f"{len(entry.value.entries)} matrices are too many", _FEWER)
     return {path: _drawn(source, path, *one) for path, one in entry.value.entries.items()}
 
@@ -70,9 +70,9 @@ def redrawn(source: Source, root: Node, drawn: Mapping[str, Drawn]) -> tuple[Nod
 
     Where the file has no `draw`, that is every input and every matrix of weights that is written out as rows.
     """
-    drawn = drawn or {path: _as_large(node) for path, node in islice(_written_out(root), MOST_DRAWN + 1)}
-    if len(drawn) > MOST_DRAWN:
-        raise source.error(root, "", f"more than {MOST_DRAWN} matrices would be drawn", f"name in draw: {_FEWER}")
+    drawn = drawn or {path: _as_large(node) for path, node in islice(_written_out(root), MOST_MATRICES + 1)}
+    if len(drawn) > MOST_MATRICES:
+        raise source.error(root, "", f"more than {MOST_MATRICES} matrices would be drawn", f"name in draw: {_FEWER}")
     for path, node in drawn.items():
         there = _at(root, _place(source, path, node))
         if there is not None:
