@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attncalc import expr
-from attncalc.digits import decimals_of
 from attncalc.expr import Expr
 from attncalc.rounding import (
     LARGEST,
@@ -31,6 +30,7 @@ from attncalc.rounding import (
     rounded_exactly,
     snapped,
 )
+from attncalc.steps.matrices import Axis
 
 Work = Callable[[Expr, Sequence[Any]], Any]  # the value of an expression from the figures in its slots
 Numbers = NDArray[np.int64]  # of cells: those of a step's operands, one after the other, row by row
@@ -41,71 +41,6 @@ MOST_DIGITS = 308  # before the point of the largest figure that it holds, less 
 LAST_BITS = 1e-15  # of a figure, that a few operations of float64 may change
 _APART = 9  # more digits than are shown, of which the last may be taken for noise next to a tie
 MOST_IN_DIGITS = 2**16  # figures in the workings of a step that are worked as fractions: a third of a second
-
-
-@dataclass(frozen=True, eq=False)
-class Matrix:
-    """Figures that were given: `values` (n × m, float64) and, cell by cell, how each was `written`.
-
-    `written` is None where figures come from a binary file: those are printed to the decimals, and inexact. `drawn` is
-    the path, with indices from 1, of a matrix that was drawn for it.
-    """
-
-    values: Floats
-    written: Texts | None
-    drawn: str = ""
-
-    @property
-    def is_written(self) -> bool:
-        return self.written is not None
-
-    def copied(self) -> Floats:
-        """The values, for whoever changes them."""
-        return self.values.copy()
-
-    @cached_property
-    def decimals(self) -> int | None:
-        return None if self.written is None else decimals_of(self.written)
-
-
-@dataclass(frozen=True, eq=False)
-class OneOfTwo:
-    """A matrix whose figures are one of two, each a value and how it is written, made when they are asked for: a mask
-    may have millions."""
-
-    flags: Flags
-    yes: tuple[float, str]
-    no: tuple[float, str]
-    drawn: str = ""
-
-    @property
-    def is_written(self) -> bool:
-        return True
-
-    def copied(self) -> Floats:
-        return self.values
-
-    @property
-    def values(self) -> Floats:
-        return np.where(self.flags, self.yes[0], self.no[0])
-
-    @property
-    def written(self) -> Texts:
-        both = np.array([self.no[1], self.yes[1]], dtype=object)  # each text once, however many cells hold it
-        return np.asarray(both[self.flags.astype(np.intp)])
-
-    @property
-    def decimals(self) -> int:
-        return decimals_of(np.array([self.yes[1], self.no[1]], dtype=object))
-
-
-@dataclass(frozen=True, eq=False)
-class Axis:
-    """What the rows or columns of matrices stand for: the tokens of one sequence. Known by identity: the queries and
-    the keys of self-attention are one axis, those of cross-attention two, whatever their labels."""
-
-    labels: tuple[str, ...] | None = None
-    name: str = "position"  # what one of them is called that has no label: position, query, key
 
 
 class Cell(NamedTuple):

@@ -15,7 +15,8 @@ from attncalc import expr
 from attncalc.digits import MINUS_INFINITY
 from attncalc.expr import Expr
 from attncalc.rounding import Bounds, Flags, Floats, Texts, rounded_or_not
-from attncalc.steps.base import Figures, Matrix, Numbers, OneOfTwo, Step, Work
+from attncalc.steps.base import Figures, Numbers, Step, Work
+from attncalc.steps.matrices import Matrix, OneOfTwo
 
 FILL, ONE = -1, -2  # the numbers of cells that are no operand's: the fill of a step, and 1
 
