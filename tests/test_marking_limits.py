@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -88,6 +89,21 @@ def test_a_report_refuses_labels_that_would_fill_books() -> None:
     read = parse(f"tokens: {labels}\nQ: &x {[[k] for k in range(40)]}\nK: *x\nV: *x\n".encode())
     with pytest.raises(UsageError, match=r"labels of \d+ letters, .* are more than there is room for; give shorter"):
         lay_out_report(mark(read, {"S": "_", "A": "_"}), read.show, "en", title=None, kind="attention")
+
+
+def test_a_sheet_refuses_what_is_worked_already_where_it_would_fill_books(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """However little is asked for."""
+    file = tmp_path / "p.yaml"
+    file.write_text(f"Q: &x {[[k % 3] for k in range(620)]}\nK: *x\nV: *x\n")
+    assert main(["exercise", str(file), "--blank", "O[1,*]"]) == 2
+    said = capfd.readouterr().err
+    assert "a page as long as one of 16" in said and "or show none that is worked, --level 1" in said
+    labels = [f"{k}{'x' * 20_000}" for k in range(40)]
+    file.write_text(f"tokens: {labels}\nQ: &x {[[k] for k in range(40)]}\nK: *x\nV: *x\n")
+    assert main(["exercise", str(file)]) == 2
+    assert "letters, beside all rows and above all columns, are more than there is room" in capfd.readouterr().err
 
 
 def test_sums_of_many_words_are_not_written_out_in_generation_either() -> None:

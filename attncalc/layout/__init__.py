@@ -25,8 +25,6 @@ from attncalc.wording import Wording
 
 __all__ = ["lay_out", "section_title"]
 
-MOST_ON_PAGE = 1_500_000  # figures: as HTML, 60 MB
-MARGIN = 16  # of a matrix: the rows and columns that take as much as its labels, its brackets and what is said of it
 MOST_IN_WORKINGS = 200_000  # figures: as HTML, 32 MB, and 3.5 s
 
 
@@ -59,14 +57,11 @@ def lay_out(
 def _refuse_what_fills_books(page: Page, steps: Collection[Step]) -> None:
     """Raises UsageError where matrices have too many figures, labels too many letters, or the workings of all cells too
     many figures."""
-    twice = {step for step in steps if step.operands} if page.detail == "full" else ()  # and how it is worked
-    room = sum(prod(side + MARGIN for side in step.shape) * (1 + (step in twice)) for step in steps)
-    if room > MOST_ON_PAGE:
-        what = f"a page as long as one of {room} figures is more than there is room for"
-        less = "ask for the matrices, --detail matrices, or" if twice else "give fewer rows or columns, or ask"
-        raise UsageError(what, f"{less} for some steps, --step A, or for --format json")
-    page.refuse_long_labels(steps, "give shorter tokens, or ask for some steps, --step A")
     worked = [step for step in steps if step.operands]
+    twice = worked if page.detail == "full" else []  # the matrix, and how it is worked
+    less = "ask for the matrices, --detail matrices, or" if twice else "give fewer rows or columns, or ask"
+    page.refuse_many_figures([*steps, *twice], f"{less} for some steps, --step A, or for --format json")
+    page.refuse_long_labels(steps, "give shorter tokens, or ask for some steps, --step A")
     held = sum(prod(step.shape) * (step.in_working if are_written_out(step) else 1) for step in worked)
     if page.detail == "full" and held > MOST_IN_WORKINGS:
         what = f"every working, with {held} figures, is more than there is room for"

@@ -167,6 +167,9 @@ class _Question:
         yield Section(say("sections.given"), "given", tuple(self.given()))
         worked = [step for step in steps if step.is_worked and not self.exercise.asks(step)]
         shown = [step for step in worked if self.exercise.shows(step)]
+        seen = [*(step for step in steps if isinstance(step, Given)), *shown, *self.steps]
+        self.page.refuse_many_figures(seen, "give fewer rows or columns, or show none that is worked, --level 1")
+        self.page.refuse_long_labels(seen, "give shorter tokens, or show none that is worked, --level 1")
         if shown:
             yield Section(say("sheet.worked"), "worked", (*self.by_line(shown), *map(self.answer, self.others(shown))))
         unseen = [step for step in worked if step in self.way and step not in shown]

@@ -21,6 +21,8 @@ from attncalc.wording import Wording
 
 BIG = 2_000  # figures that are worked out; a solution of more is shown as matrices unless asked for in full
 HUGE = 100_000  # and one of more as its result
+MOST_ON_PAGE = 1_500_000  # figures: as HTML, 60 MB
+MARGIN = 16  # of a matrix: the rows and columns that take as much as its labels, its brackets and what is said of it
 MOST_IN_LABELS = 50_000_000  # letters, where each column of a matrix and each row has a block of its own
 
 
@@ -153,6 +155,12 @@ class Page:
         if axis not in self._letters:
             self._letters[axis] = sum(map(len, self.labels(axis) or ()))
         return self._letters[axis]
+
+    def refuse_many_figures(self, steps: Iterable[Step], hint: str) -> None:
+        """Raises UsageError where matrices, each as often as it is here, have too many figures for a page."""
+        figures = sum(prod(side + MARGIN for side in step.shape) for step in steps)
+        if figures > MOST_ON_PAGE:
+            raise UsageError(f"a page as long as one of {figures} figures is more than there is room for", hint)
 
     def refuse_long_labels(self, steps: Iterable[Step], hint: str) -> None:
         """Raises UsageError where the labels of matrices or tables have too many letters for a page."""

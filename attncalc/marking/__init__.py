@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,8 @@ def mark(problem: Problem, answers: Mapping[str, Any] | None = None) -> Marking:
     """The verdict on each figure of `answers`: by step id, numbers, texts, NumPy arrays, or lists of these; of None,
     on those that the problem says were published.
 
-    Raises ProblemError for figures of another shape than their step's, and for a step that the problem has not.
+    Raises ProblemError for figures of another shape than their step's, and for a step that the problem has not;
+    UsageError for a problem that is too large.
     """
     solution = solve(problem)
     if answers is None:
@@ -38,9 +40,9 @@ def mark(problem: Problem, answers: Mapping[str, Any] | None = None) -> Marking:
 def mark_answers(problem: Problem, solution: Solution, answers: Answers, *, printed: bool = False) -> Marking:
     """The same for answers that are read already. Figures that were `printed` elsewhere have as many decimals as each
     step was printed with, unless the problem says how many are asked for."""
-    figures = sum(step.values.size + MARGIN for step in solution.steps.values())
+    figures = sum(prod(step.shape) + MARGIN for step in solution.steps.values())
     if figures > MOST_FIGURES:
-        what = f"a problem of {len(solution.steps)} steps, as long as {figures} figures, is more than can be marked"
+        what = f"a problem of {len(solution.steps)} steps, as long as {figures} figures, is more than there is room for"
         raise UsageError(what, f"give a part of it, as long as {MOST_FIGURES}")
     places = _printed(problem, solution, answers) if printed else {}
     marking = marked(solution, answers, problem.show.rule, places)

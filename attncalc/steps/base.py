@@ -172,7 +172,7 @@ class Step:
         what comes of figures so small that float64 has but a few bits of them.
         """
         values = self.recomputed([operand.values for operand in self.operands])
-        self.shape = values.shape[0], values.shape[1]
+        self.shape = values.shape[0], values.shape[1]  # which its workings ask for, before it has figures
         decimals = self.own_decimals
         if self._is_long(_magnitude(values)):
             lost = np.isfinite(values)
