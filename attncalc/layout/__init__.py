@@ -59,7 +59,9 @@ def _refuse_what_fills_books(page: Page, steps: Collection[Step]) -> None:
     many figures."""
     worked = [step for step in steps if step.operands]
     twice = worked if page.detail == "full" else []  # the matrix, and how it is worked
-    less = "ask for the matrices, --detail matrices, or" if twice else "give fewer rows or columns, or ask"
+    less = "give fewer rows or columns, or ask"
+    if twice or len(steps) == len(page.solution.steps):
+        less = f"ask for {'the matrices, --detail matrices' if twice else 'the result alone, --detail result'}, or"
     page.refuse_many_figures([*steps, *twice], f"{less} for some steps, --step A, or for --format json")
     page.refuse_long_labels(steps, "give shorter tokens, or ask for some steps, --step A")
     held = sum(prod(step.shape) * (step.in_working if are_written_out(step) else 1) for step in worked)
