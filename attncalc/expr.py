@@ -255,7 +255,7 @@ def decimals(expr: Expr, figures: Sequence[int | None]) -> int | None:
 
 def rational(expr: Expr, figures: Sequence[Fraction], *, near: bool = False) -> Fraction | None:
     """The exact value of the tree from exact figures; None where it has none (√2, e^1, x/0). `near`: where it is
-    irrational, a fraction that is nearer to it than float64 tells apart; None where no such is known (tanh, π)."""
+    irrational, a fraction that is nearer to it than float64 tells apart; None where no such is known (sin, π)."""
     if expr.op == "slot":
         return figures[int(expr.args[0])]
     if expr.op == "number":
@@ -273,11 +273,11 @@ def rational(expr: Expr, figures: Sequence[Fraction], *, near: bool = False) -> 
 
 @lru_cache(maxsize=512)
 def has_digits(expr: Expr) -> bool:
-    """Whether `rational` says what the tree's value is near to, where it has one: it has no tanh, and no π."""
+    """Whether `rational` says what the tree's value is near to, where it has one: it has no sine, and no π."""
     if expr.op in LEAVES:
         return expr.op == "slot" or (expr.op == "number" and _is_decimal(expr))
     operation, arguments = _operation(expr)
-    return operation.rational is not None and all(map(has_digits, arguments))
+    return operation.rational is not None and not operation.partly and all(map(has_digits, arguments))
 
 
 def by_hand(

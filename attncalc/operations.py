@@ -129,6 +129,14 @@ def _in_digits(function: Callable[..., Decimal]) -> Callable[[Sequence[Fraction]
     return digits
 
 
+def _tanh(x: Decimal) -> Decimal:
+    size = x.copy_abs()
+    if size < Decimal("1e-12"):  # two terms of its series have all the digits, where 1 - e^-2x would have few
+        return _LONG.subtract(x, _LONG.divide(_LONG.power(x, 3), 3))
+    small = _LONG.exp(_LONG.multiply(-2, size)) if size < 60 else Decimal(0)  # which is nothing beside 1
+    return _LONG.divide(_LONG.subtract(1, small), _LONG.add(1, small)).copy_sign(x)
+
+
 def _power(arguments: Iterator[Value]) -> Value:
     base, exponent = arguments
     return np.power(np.asarray(base, dtype=np.float64), exponent)
@@ -207,7 +215,8 @@ class Operation(NamedTuple):
     """What an operation computes of its arguments, when its result is still an exact figure, how tightly it binds, and
     how many decimals its result has where its arguments are decimals (None: it may be no decimal).
 
-    `rational` is its value of fractions; None where it is none, and then `digits` gives many of its digits."""
+    `rational` is its value of fractions; None where it is none, and then `digits` gives many of its digits, but for
+    what is `partly` known: fractions alone."""
 
     evaluate: Callable[[Iterator[Value]], Value]
     exact: Callable[[Sequence[Value], Sequence[Value]], Value]
@@ -216,6 +225,7 @@ class Operation(NamedTuple):
     rational: Callable[[Sequence[Fraction]], Fraction | None] | None = None
     digits: Callable[[Sequence[Fraction]], Fraction | None] | None = None
     whole: bool = False  # whether it gives a whole number, whatever its arguments are
+    partly: bool = False
     zero: bool = False  # whether a first argument of 0 gives 0, whatever the others are
     between: OfIntervals | None = None  # of intervals; None: it falls with none of its arguments
 
@@ -231,7 +241,7 @@ def _of_degrees(by: float) -> Operation:
 
     return Operation(
         _of_one(lambda x: _turned(x, by)), lambda v, exact: exact[0] & _is_fraction(v[0] - by), 9, None, rational,
-        between=intervals.wave(lambda x: _turned(x, by), by, 360.0),
+        partly=True, between=intervals.wave(lambda x: _turned(x, by), by, 360.0),
     )  # fmt: skip
 
 
@@ -258,11 +268,13 @@ FUNCTIONS: dict[str, Operation] = {
     "argmax": Operation(_place_of_largest, _always, 9, None, lambda v: Fraction(v.index(max(v))), whole=True,
                         between=intervals.largest_place),
     "step": Operation(_reached, _always, 9, None, lambda v: Fraction(v[0] >= 0), whole=True),  # Heaviside's
-    "tanh": Operation(_of_one(np.tanh), _exact_at_zero, 9, zero=True),
+    "tanh": Operation(_of_one(np.tanh), _exact_at_zero, 9, None, lambda v: None if v[0] else v[0], _in_digits(_tanh),
+                      zero=True),
     "sin": Operation(_of_one(np.sin), _exact_at_zero, 9, zero=True, between=intervals.wave(np.sin, pi / 2, 2 * pi)),
-    "cos": Operation(_of_one(np.cos), _exact_at_zero, 9, None, lambda v: None if v[0] else Fraction(1),
+    "cos": Operation(_of_one(np.cos), _exact_at_zero, 9, None, lambda v: None if v[0] else Fraction(1), partly=True,
                      between=intervals.wave(np.cos, 0.0, 2 * pi)),
     "ln": Operation(_of_one(np.log), _exact_log, 9, None, lambda v: Fraction(0) if v[0] == 1 else None,
                     _in_digits(_LONG.ln), between=intervals.rising_from_zero(np.log)),
-    "Φ": Operation(_of_one(_normal), _exact_at_zero, 9, None, lambda v: None if v[0] else Fraction(1, 2)),
+    "Φ": Operation(_of_one(_normal), _exact_at_zero, 9, None, lambda v: None if v[0] else Fraction(1, 2),
+                   partly=True),
 }  # fmt: skip

@@ -94,6 +94,43 @@ def test_a_long_perplexity_has_the_digits_of_what_it_is_worked_from_or_is_named(
     assert 0 < named < 150
 
 
+@pytest.mark.parametrize(("rounding", "ties"), HOW)
+def test_a_tanh_next_to_a_tie_or_of_long_figures_has_the_digits_of_what_it_is_worked_from(
+    rounding: str, ties: str
+) -> None:
+    """30·tanh(0.0005/30) is less than 0.0005 by 5e-14; and 10¹⁶ + 1 - 10¹⁶ is 1."""
+    figures = ["0.0005", "-0.0005", "0.00050000000000000001", "0.0005000000001", "2", "-36", "1000"]
+    for cap in ("30", "0.7", "100000"):
+        text = f"S: [[{', '.join(figures)}]]\nscale: none\nsoftcap: {cap}\n"
+        read = parse(text.encode()).with_show(rounding=rounding, ties=ties)
+        solution = solve(read)
+        shown = Printed(solution, read.show.rule)[solution.steps["softcap"]].texts[0]
+        expected = [Fraction(cap) * tanh(Fraction(x) / Fraction(cap)) for x in figures]
+        assert [*map(Decimal, shown)] == [rounded(x, 3, ties) for x in expected]
+    text = "Q: [[10000000000000001, 1]]\nK: [[-1e16, 2], [-1e16, -1e16]]\nscores: additive\nv_a: [-2, 3]\n"
+    read = parse(text.encode()).with_show(rounding=rounding, ties=ties)
+    solution = solve(read)
+    shown = Printed(solution, read.show.rule)[solution.steps["S"]].texts[0]
+    expected = [-2 * tanh(Fraction(1)) + 3 * tanh(Fraction(3)), -2 * tanh(Fraction(1)) - 3]
+    assert [*map(Decimal, shown)] == [rounded(x, 3, ties) for x in expected]
+
+
+@pytest.mark.parametrize("degrees", ["yes", "no"])
+def test_sines_and_cosines_of_angles_whose_last_digits_may_be_off_are_named(degrees: str) -> None:
+    """Their law says the digits of some figures only: cos 60° is 0.5."""
+    named = {}
+    for angle in ("1000000000000000.3", "1000.3"):
+        text = f"kind: rotary\nx: [[1, 0]]\nangles: [[{angle}]]\nstart: 1\ndegrees: {degrees}\n"
+        steps = solve(parse(text.encode()).with_show(rounding="carried")).steps
+        named[angle] = {id for id in ("cos", "sin") if steps[id].may_be_off}
+    assert named == {"1000000000000000.3": {"cos", "sin"}, "1000.3": set()}
+
+
+def tanh(x: Fraction) -> Fraction:
+    power = Fraction(WIDE.exp(as_decimal(2 * x)))
+    return (power - 1) / (power + 1)
+
+
 def test_what_comes_of_figures_that_may_be_off_may_be_off_too() -> None:
     """(10¹⁶ + 1)/√2 less 10¹⁶/√2 is 0.707, and what is left of it in float64 is 0 or 2; not so where each is carried
     with its digits."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import yaml
@@ -98,10 +98,11 @@ def probabilities(source: Source, node: Node, path: str) -> Given:
 def rows(source: Source, node: ListNode, path: str, entries: Entries = FIGURES) -> Matrix:
     """A Matrix from a list of rows that are written out."""
     values, written = array("d"), list[str]()
-    width = len(node.items[0].items) if node.items and isinstance(node.items[0], ListNode) else 0
+    width = 0
     for index, row in enumerate(node.items):
         if not isinstance(row, ListNode):
             raise _not_rows(source, row if index else node, path)
+        width = width if index else len(row.items)
         row_values, row_written = _row(source, row, path, index, entries)
         if len(row_values) != width:
             what = f"{counted(len(row_values), 'number')}, but the rows above have {width}"
@@ -116,13 +117,27 @@ def rows(source: Source, node: ListNode, path: str, entries: Entries = FIGURES) 
 def plain_rows(source: Source) -> ListNode:
     """Lines of figures as the nodes that YAML would have given, so that one reader serves both."""
     found = ListNode(scalar_at("", 0, 0))
-    for number_of_line, line in enumerate(re.split("\r\n|[\n\r]", source.text)):
-        content = line.partition("#")[0].rstrip()
-        if content.strip():
-            row = ListNode(scalar_at("", number_of_line, 0))
-            row.items = [scalar_at(match[0], number_of_line, match.start()) for match in _field.finditer(content)]
-            found.items.append(row)
+    found.items = _Lines(re.split("\r\n|[\n\r]", source.text))  # type: ignore[assignment]  # a list to whoever reads it
     return found
+
+
+class _Lines(Sequence[Node]):
+    """The rows of lines of figures, each made when it is asked for: all at once would take the room of a hundred such
+    files."""
+
+    def __init__(self, lines: list[str]) -> None:
+        self._lines = lines
+        self._filled = [k for k, line in enumerate(lines) if line.partition("#")[0].strip()]
+
+    def __len__(self) -> int:
+        return len(self._filled)
+
+    def __getitem__(self, index: Any) -> Any:
+        line = self._filled[index]
+        content = self._lines[line].partition("#")[0].rstrip()
+        row = ListNode(scalar_at("", line, 0))
+        row.items = [scalar_at(match[0], line, match.start()) for match in _field.finditer(content)]
+        return row
 
 
 def _described(source: Source, node: Node, path: str, entries: Entries, vector: bool) -> Given:
