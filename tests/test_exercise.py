@@ -268,6 +268,23 @@ def test_questions_have_their_marks_and_concepts_come_after_them() -> None:
     assert titles == ["1", "2", "3"] and "(4 marks)" in run.stdout and "(6 marks)" in run.stdout
 
 
+@pytest.mark.parametrize(
+    ("files", "marks", "more", "said"),
+    [
+        ([ABC], "3,4", (), "there is one problem, but --marks '3,4' is 2 numbers; write one number, like 4"),
+        ([ABC], "x", (), "there is one problem, but --marks 'x' is not a number above 0 for each; write one number"),
+        ([ABC] * 2, "3", (), "there are 2 problems, but --marks '3' is 1 number; write one number for each, with"),
+        ([ABC] * 2, "3,4,5", (), "there are 2 problems, but --marks '3,4,5' is 3 numbers; write one number for each"),
+        ([ABC] * 2, "3", ("--concepts", "1"), "4,6, and after them those of the questions in words"),
+    ],
+)
+def test_marks_of_another_number_of_problems_are_told(
+    files: list[str], marks: str, more: tuple[str, ...], said: str
+) -> None:
+    run = exercise(*files, "--marks", marks, *more)
+    assert run.returncode == 2 and said in run.stderr and run.stderr.count("\n") == 1
+
+
 @pytest.mark.parametrize("lang", ["en", "zh"])
 @pytest.mark.parametrize("key", [(), ("--key",)], ids=["sheet", "key"])
 @pytest.mark.parametrize("marks", ["4", "0.25"])
@@ -360,8 +377,8 @@ def test_nothing_is_replaced_and_nothing_is_half_written(tmp_path: Path) -> None
     (("--students", "nowhere.txt"), "nowhere.txt"),
     (("--level", "1", "--blank", "A"), "give one"),
     (("--output", "a", "--output-dir", "b"), "give one"),
-    (("--marks", "1,2"), "for the problem"),
-    (("--marks", "1,2", ABC, ABC), "each of 3 problems"),
+    (("--marks", "1,2"), "there is one problem, but"),
+    (("--marks", "1,2", ABC, ABC), "there are 3 problems, but"),
     (("--marks", "x"), "above 0"),
     (("--format", "pdf"), "markdown"),
     (("--format", "html", "--math", "dollars"), "markdown"),

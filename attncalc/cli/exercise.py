@@ -149,14 +149,16 @@ def _worth(marks: str | None, count: int, *, worded: bool) -> list[Fraction]:
     """4,6: a number for each problem; those after them are for the questions in words."""
     from attncalc.errors import UsageError
     from attncalc.marking.marks import read_marks
+    from attncalc.problem.source import counted
 
     if marks is None:
         return []
     parts = marks.split(",")
     worth = [each for each in map(read_marks, parts) if each is not None]
     if len(worth) < len(parts) or len(worth) < count or (len(worth) > count and not worded):
-        of = f"each of {count} problems" if count > 1 else "the problem"
-        what = f"--marks {marks!r} is not a number above 0 for {of}"
+        there = f"there are {count} problems" if count > 1 else "there is one problem"
+        given = counted(len(worth), "number") if len(worth) == len(parts) else "not a number above 0 for each"
+        hint = "write one number for each, with commas: 4,6" if count > 1 or worded else "write one number, like 4"
         more = ", and after them those of the questions in words" if worded else ""
-        raise UsageError(what, f"write them with commas, like 4,6{more}")
+        raise UsageError(f"{there}, but --marks {marks!r} is {given}", f"{hint}{more}")
     return worth
