@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import re
+from unicodedata import normalize
+
 from attncalc.errors import UsageError
+from attncalc.expr import Expr
 from attncalc.problem.schema import nearest
-from attncalc.problem.source import short, some_of
+from attncalc.problem.source import one_line, short, some_of
 from attncalc.solution import Solution
 from attncalc.steps import Step
 
 MOST_NAMED = 3
+MOST_KNOWN = 12
+
+# Symbols as plain text. One that holds anything else is left out: the id says enough.
+_SYMBOLS = {"name": "{0}", "of": "{0}⁽{1}⁾", "sub": "{0}_{1}", "transpose": "{0}ᵀ", "dot": "{0}·{1}",
+            "times": "{0}×{1}", "call": "{0}({1})"}  # fmt: skip
+_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+_TILDE = "\u0303"
+_number = re.compile("⁽[⁰¹²³⁴⁵⁶⁷⁸⁹]+⁾")  # of a head, a layer
 
 
 def step_named(solution: Solution, name: str) -> Step:
@@ -23,4 +35,30 @@ def step_named(solution: Solution, name: str) -> Step:
         ids = some_of([step.id for step in found], MOST_NAMED)
         raise UsageError(f"{short(name)} is the end of {ids}", "write more of the id")
     what = f"this problem has no step {short(name) or 'without a name'}"
-    raise UsageError(what, nearest(name, [*solution.steps, "result"]))
+    raise UsageError(what, _meant(solution, name))
+
+
+def plain_symbol(symbol: Expr) -> str:
+    """A symbol as plain text, or nothing."""
+    if symbol.op == "number":
+        return str(symbol.args[1])
+    parts = [plain_symbol(part) if isinstance(part, Expr) else str(part) for part in symbol.args]
+    if not all(parts):
+        return ""
+    if symbol.op == "tilde":
+        return one_line(parts[0][:1]) + _TILDE + one_line(parts[0][1:])
+    if symbol.op == "of":
+        parts[1] = parts[1].translate(_RAISED)
+    return one_line(_SYMBOLS.get(symbol.op, "").format(*parts))
+
+
+def _meant(solution: Solution, name: str) -> str:
+    """A hint: the steps of this symbol, with or without its number; else an id that is like the name, or some."""
+    symbols = {id: normalize("NFC", plain_symbol(step.symbol)) for id, step in solution.steps.items()}
+    asked = normalize("NFC", name)
+    those = [id for id, symbol in symbols.items() if asked and asked in (symbol, _number.sub("", symbol))]
+    if those:
+        called = "the step" if len(those) == 1 else "the symbol of"
+        return f"{short(name)} is {called} {some_of(those, MOST_NAMED)}"
+    worked = [id for id, step in solution.steps.items() if step.is_worked]
+    return nearest(name, [*solution.steps, "result"]) or f"known here: {some_of(worked, MOST_KNOWN)}"

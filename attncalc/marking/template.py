@@ -8,9 +8,8 @@ from collections.abc import Collection, Iterator, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from attncalc.expr import Expr
-from attncalc.marking.naming import step_named
-from attncalc.problem.source import one_line, short
+from attncalc.marking.naming import plain_symbol, step_named
+from attncalc.problem.source import short
 from attncalc.rounding import Flags
 from attncalc.solution import Group, Solution
 from attncalc.steps import Arrange, Axis, Given, Reduce, Step
@@ -18,12 +17,6 @@ from attncalc.wording import Wording
 
 MOST_LABELS = 20  # of a matrix
 _CHOSEN_GROUPS = frozenset({"expert"})  # groups that stand for what was chosen, where a choice comes before them
-
-# Symbols as plain text. One that holds anything else is left out: the id says enough.
-_SYMBOLS = {"name": "{0}", "of": "{0}⁽{1}⁾", "sub": "{0}_{1}", "transpose": "{0}ᵀ", "dot": "{0}·{1}",
-            "times": "{0}×{1}", "call": "{0}({1})"}  # fmt: skip
-_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
-_TILDE = "\u0303"
 
 
 def template(
@@ -161,19 +154,5 @@ def _about(step: Step, known: set[Axis], say: Wording) -> str:
 
 def _named(step: Step, say: Wording) -> str:
     """What the page calls the step, before what else is said of it."""
-    symbol = _symbol(step.symbol)
+    symbol = plain_symbol(step.symbol)
     return f"{symbol}{say.text('answers.colon')}" if symbol and symbol != step.id else ""
-
-
-def _symbol(symbol: Expr) -> str:
-    """A symbol as plain text, or nothing."""
-    if symbol.op == "number":
-        return str(symbol.args[1])
-    parts = [_symbol(part) if isinstance(part, Expr) else str(part) for part in symbol.args]
-    if not all(parts):
-        return ""
-    if symbol.op == "tilde":
-        return one_line(parts[0][:1]) + _TILDE + one_line(parts[0][1:])
-    if symbol.op == "of":
-        parts[1] = parts[1].translate(_RAISED)
-    return one_line(_SYMBOLS.get(symbol.op, "").format(*parts))
