@@ -328,6 +328,92 @@ def test_what_can_not_be_used_says_what_and_where(text, line, path, what, hint):
     assert what in found[3] and hint in found[4]
 
 
+BLOCK = "\n - {0}\n - [1, 0, 0]\n - [1, 0, 0]"  # three rows, of which one is typed otherwise
+EACH = "\n - {0}\n - {0}\n - {0}"
+NO_ROWS = "must be a list of rows"
+
+
+@pytest.mark.parametrize(
+    ("rows", "typed", "what", "hint"),
+    [
+        *((rows, f"[1{comma}0{comma}0]", "A is 3 × 3, but 1 figure is written in row 1",
+           f"{comma} is a full-width {name}, type ,")
+          for rows in (BLOCK, EACH) for comma, name in (("，", "comma"), ("、", "comma"), ("；", "semicolon"))),
+        (BLOCK, "[１，0，0]", "A is 3 × 3, but 1 figure is written in row 1", "， is a full-width comma, type ,"),
+        *((rows, f"{opening}1, 0, 0{closing}", NO_ROWS, f"{opening} is a full-width bracket, type [")
+          for rows in (BLOCK, EACH, " {0}") for opening, closing in ("【】", "［］")),
+        *((rows, typed, NO_ROWS, "write a row in [ ]: [1, 0, 0]")
+          for rows in (BLOCK, EACH, " {0}") for typed in ("(1, 0, 0)", "1, 0, 0]", "1, 0, 0", "1 0 0")),
+        (EACH, "1,0,0", NO_ROWS, "write a row in [ ]: [1,0,0]"),
+    ],
+)  # fmt: skip
+def test_a_row_that_is_typed_as_a_text_is_told(rows, typed, what, hint):
+    line = 2 if rows.startswith("\n") else 1
+    assert refusal(f"A:{rows.format(typed)}") == (line, 4, "A", what, hint)
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "column", "what", "hint"),
+    [
+        ("A:\n -[1, 0]\n -[1, 0]", 2, 2, NO_ROWS, "put a space after the dash: - [1, 0]"),
+        ("A:\n-[1, 0]\n-[1, 0]", 3, 1, "missing space after the dash", "write - [1, 0]"),
+        ("A:[[1, 0],\n [1, 0]]", 1, 1, "expected a mapping of step ids to figures",
+         "put a space after the colon: A: [[1, 0], [1, 0]]"),
+        ("A: _\nO:[[1, 0]]", 2, 2, "missing space after the colon of O", "write O: [[1, 0]]"),
+        ("O:\n - 1,0\n - 1,0\n - 1,0", 2, 2, "O is 3 × 2, but one row is written",
+         "write every row in [ ]: [[1, 2], [3, 4]]"),
+        ("“A”: _", 1, 1, "this problem has no step “A”", '“ is a curly quote, type "'),
+        ("A: [[1 0 0], [0.5 0.5 0]]", 1, 4, "A is 3 × 3, but 2 rows are written", "put a comma between two figures"),
+        ("A: [[1 0 0], [.5 -.5 0], [1 0 0]]", 1, 5, "A is 3 × 3, but 1 figure is written in row 1", "put a comma"),
+        ("A: [[1, 0 0], [1, 0, 0], [1, 0, 0]]", 1, 5, "A is 3 × 3, but 2 figures are written in row 1", "put a comma"),
+        ("A: [[1; 0; 0], [1, 0, 0], [1, 0, 0]]", 1, 5, "A is 3 × 3, but 1 figure is written in row 1", "put a comma"),
+        ("row_sum: [1 2 3]", 1, 10, "row_sum is 3 × 1, but 1 figure is written", "put a comma"),
+        ("A: {row: 1, values: [1 0 0]}", 1, 21, "row 1 of A is 1 × 3, but 1 figure is written", "put a comma"),
+    ],
+)  # fmt: skip
+def test_a_slip_of_typing_is_told(text, line, column, what, hint):
+    found = refusal(text)
+    assert found[:2] == (line, column) and found[3] == what and hint in found[4]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    ["[[1,0,0],[0,5,0,5,0],[0,284,0,140,0,576]]", "[[1,0,0],[0,50,0,0,50],[1,0,0]]", "[[1,0,0],[0,5, 0,5, 0],[1,0,0]]",
+     "\n - [1, 0, 0]\n - [0,5, 0,5, 0]\n - [0,284, 0,140, 0,576]", "[[1,0,0],[1;0,5;0],[1,0,0]]",
+     "|\n  1 0 0\n  0,5 0,5 0\n  1 0 0", "|\n  1,0,0\n  0,5,0,5,0\n  1,0,0"],
+)  # fmt: skip
+def test_decimal_commas_are_told_from_commas_that_are_missing(rows):
+    assert refusal(f"A: {rows}")[4] == "for decimal commas, give --decimal-comma"
+
+
+def test_a_row_of_another_length_is_told_as_it_is():
+    for rows in ("[[1, 0, 0], [1, 0, 0, 0], [1, 0, 0]]", "[[1, 0, 0], [１, ０], [1, 0, 0]]",
+                 "[[0, 1, 2, 3], [0, 1, 2, 3], [0, 1, 2, 3]]"):  # fmt: skip
+        assert refusal(f"A: {rows}")[4] == "write _ for a figure that is left blank"
+
+
+def test_rows_are_pasted_with_a_dash_before_them_and_in_full_width_brackets():
+    for row in ("-[{0}, 2, 3]", "【{0}，2，3】", "［{0} 2 3］", " - ［{0}、2、3］"):
+        text = "\n".join(row.format(k) for k in (1, 4, 7))
+        assert [[figure.value for figure in each] for each in read(text, "-", step="A").figures["A"]] == [
+            [k, 2, 3] for k in (1, 4, 7)
+        ]
+
+
+@pytest.mark.parametrize(
+    ("solution", "symbol", "hint"),
+    [
+        (ABC, "S̃", "S̃ is the step scaled"), (ABC, "E", "E is the step exp"), (ABC, "Kᵀ", "Kᵀ is the step K_T"),
+        (ABC, "P", "known here: Q, K, V, S, scaled, exp, row_sum, A and O"), (LOSS, "P", "P is the step probabilities"),
+        (HEADS, "S̃", "S̃ is the symbol of head1.scaled and head2.scaled"),
+        (HEADS, "E⁽²⁾", "E⁽²⁾ is the step head2.exp"), (HEADS, "P", "known here: head1.Q, "),
+    ],
+)  # fmt: skip
+def test_a_printed_symbol_names_its_step(solution, symbol, hint):
+    found = refusal(f"{symbol}: _", solution=solution)
+    assert found[3] == f"this problem has no step {symbol}" and found[4].startswith(hint) and len(found[4]) < 200
+
+
 @pytest.mark.parametrize(
     ("rows", "size"),
     [("[[1, 2], [3, 4]]", "2 × 2"), ("[1, 2, 3]", "1 × 3"), ("5", "1 × 1"), ("[[1, 2, 3], [1, 2]]", "2 × 3"),

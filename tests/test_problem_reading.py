@@ -318,6 +318,7 @@ BAD_VALUES = [
     ("show: {count_from: 2}", 20, "show.count_from", "2 is not a whole number from 0 to 1", ""),
     ("show: {rounding: exat}", 18, "show.rounding", '"exat" is not exact or carried', "did you mean exact?"),
     ("w_q: 1", 1, "", "unknown key w_q", "did you mean W_Q?"),
+    ("Wq: 1", 1, "", "unknown key Wq", "did you mean W_Q?"),
     ("titel: x", 1, "", "unknown key titel", "did you mean title?"),
     ('"a\\nb": x', 1, "", "unknown key a\\nb", ""),
     ("memory: {tokns: [a]}", 10, "memory", "unknown key tokns", "did you mean tokens?"),
@@ -342,6 +343,16 @@ BAD_VALUES = [
     ('title: "\\q"', 9, "", "an unknown escape in double quotes", "single quotes"),
     ("...\nd_k: 2", None, "", "this line does not belong to the text above it", ""),
     ("title: |\n\tx", None, "", "tab used for indentation", "use spaces"),
+    *((f"W_O: {name}", 6, "W_O", "must be a list of rows", f"write {{file: {name}}}")
+      for name in ("w.csv", "a/w.TXT", "w.npy", "权，重.npz")),
+    *((f"W_O: {typed}", 6, "W_O", "must be a list of rows", "write a row in [ ]: [1, 2]")
+      for typed in ("(1, 2)", "1, 2", "1 2", "((1, 2), (3, 4))")),
+    ("W_O: 【1, 2】", 6, "W_O", "must be a list of rows", "【 is a full-width bracket, type ["),
+    ("W_O: [1 2, 3 4]", 6, "W_O", "must be a list of rows", "write a row in [ ]: [1, 2]"),
+    ("W_O: [[1 2], [3 4]]", 8, "W_O[1,1]", "1 2 is not a number", "put a comma between two figures"),
+    ("W_O: [[1；2], [3, 4]]", 8, "W_O[1,1]", "1；2 is not a number", "； is a full-width semicolon, type ,"),
+    ("W_O:\n - 1, 2\n - 3, 4", None, "W_O", "must be a list of rows", "write a row in [ ]: [1, 2]"),
+    ("W_O:\n -[1, 2]", None, "W_O", "must be a list of rows", "put a space after the dash: - [1, 2]"),
     ("published: {A: 1, A: 2}", 19, "", "duplicate key A, both on line 5", ""),
 ]
 

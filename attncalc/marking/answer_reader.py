@@ -15,14 +15,22 @@ from attncalc.marking import pasted
 from attncalc.marking.naming import step_named
 from attncalc.marking.written import Written, written
 from attncalc.problem.nodes import Entry, ListNode, MapNode, Node, is_empty, scalar_at
-from attncalc.problem.readers import anything, whole
+from attncalc.problem.numbers import COMMAS_MISSING
+from attncalc.problem.readers import anything, not_rows, whole
 from attncalc.problem.schema import Key, Reader, Table
-from attncalc.problem.source import Source, counted, either, look_alike
+from attncalc.problem.slips import commas_missing, cut_in_two, key_hint, row_hint
+from attncalc.problem.source import FULL_WIDTH, Source, counted, either, look_alike
 from attncalc.solution import Solution
 from attncalc.steps import Step
 
 MOST_ASKED = 50_000  # figures of all steps that are marked, or asked for: a page of seconds, and of some megabytes
 MARGIN = 50  # figures: what a step takes besides its own
+# What to do about another count of figures than a step has.
+BLANKS = "write _ for a figure that is left blank"
+ROWS = "write every row in [ ]: [[1, 2], [3, 4]]"
+DECIMAL_COMMA = "for decimal commas, give --decimal-comma"
+# Full-width signs that are read in figures.
+READ = frozenset(sign for sign, (name, _) in FULL_WIDTH.items() if name in ("digit", "point", "minus", "plus"))
 Figures: TypeAlias = NDArray[Any]  # of dtype object: Written, or None where nothing is said
 
 
@@ -111,7 +119,7 @@ class AnswerReader(NamedTuple):
         try:
             return step_named(self.solution, key.value)
         except UsageError as error:
-            raise self.source.error(key, "", error.what, error.hint) from None
+            raise self.source.error(key, "", error.what, look_alike(key.value) or error.hint) from None
 
     def of_step(self, step: Step, entry: Entry) -> Figures:
         """All figures of a step, n × m: its rows, or parts of it."""
@@ -174,15 +182,17 @@ class AnswerReader(NamedTuple):
             first = start.line + 1 if start.line >= 0 else -1  # its text starts on the next line
             node = pasted.rows(node.value, first, None, self.decimal_comma)
         if isinstance(node, MapNode):
-            raise self.source.error(node, path, "must be a list of rows", "write [[1, 2], [3, 4]]")
+            raise not_rows(self.source, node, path)
         items = self.items(node)
         if not items:
             raise self.source.error(node, path, "no figures", "write rows of figures: [[1, 0], [0, 1]]")
         if not any(isinstance(item, ListNode) for item in items):
             if 1 not in (n, m):
-                raise self.wrong(node, path, block, "one row is written", len(items) == 2 * m)
+                hint = DECIMAL_COMMA if len(items) == 2 * m else ROWS
+                raise self.wrong(node, path, block, "one row is written", items, hint)
             if len(items) != n * m:
-                raise self.wrong(node, path, block, f"{_figures(items)} written", len(items) == 2 * n * m)
+                hint = DECIMAL_COMMA if len(items) == 2 * n * m else BLANKS
+                raise self.wrong(node, path, block, f"{_figures(items)} written", items, hint)
             return [items] if n == 1 else [[item] for item in items]
         rows = [self.items(item) if isinstance(item, ListNode) else [item] for item in items]
         if len(rows) == m and n == 1 and all(len(row) == 1 for row in rows):
@@ -191,23 +201,30 @@ class AnswerReader(NamedTuple):
             return [[cell] for cell in rows[0]]
         if len(rows) != n:
             count = f"{counted(len(rows), 'row')} {'is' if len(rows) == 1 else 'are'} written"
-            raise self.wrong(node, path, block, count, len(rows) == 1 and len(rows[0]) == 2 * n * m)
+            cells = [cell for row in rows for cell in row]
+            hint = DECIMAL_COMMA if len(rows) == 1 and len(cells) == 2 * n * m else BLANKS
+            raise self.wrong(node, path, block, count, cells, hint)
         for k, (item, row) in enumerate(zip(items, rows, strict=True)):
             if not isinstance(item, ListNode):
-                raise self.source.error(item, path, "must be a list of rows", "write [[1, 2], [3, 4]]")
+                raise not_rows(self.source, item, path, besides=READ)
             if len(row) != m:
                 which = f"{_figures(row)} written" + (f" in row {k + self.source.count_from}" if len(rows) > 1 else "")
-                raise self.wrong(item, path, block, which, len(row) == 2 * m or len(self.cut(item)) == m)
+                hint = DECIMAL_COMMA if self.has_commas(item, rows, m) else BLANKS
+                raise self.wrong(item, path, block, which, row, hint)
         return rows
 
     def items(self, node: ListNode) -> Sequence[Node]:
         """What stands in a list, where commas may be those of decimals."""
         return (pasted.with_decimal_commas(node, self.source.text) if self.decimal_comma else node).items
 
-    def cut(self, node: ListNode) -> Sequence[Node]:
-        """What would stand in a list if its commas between digits were those of decimals: [0,5, 1] holds two figures.
+    def has_commas(self, node: ListNode, rows: Sequence[Sequence[Node]], m: int) -> bool:
+        """Whether a row would hold m figures if its commas between digits were those of decimals: [0,5, 1] holds two.
         """
-        return self._replace(decimal_comma=True).items(node)
+        read = _texts(self._replace(decimal_comma=True).items(node))
+        if len(read) == m and any("," in text for text in read):
+            return True
+        row, widths = _texts(self.items(node)), {len(each) for each in rows}
+        return len(row) == 2 * m or (len(widths) > 1 and cut_in_two(row) == m)
 
     def size(self, node: Node) -> str:
         """2 × 3, as rows are written; the widest says how many columns."""
@@ -221,15 +238,26 @@ class AnswerReader(NamedTuple):
         """The cells of a block from one text: its only figure, or `_` for every one."""
         n, m = len(block.rows), len(block.columns)
         if n * m > 1 and not written(node.value).is_blank:
-            raise self.wrong(node, path, block, "one figure is written", False)
+            raise self.wrong(node, path, block, "one figure is written", [node], ROWS if 1 not in (n, m) else BLANKS)
         return [[node] * m] * n
 
-    def wrong(self, at: Node, path: str, block: _Block, what: str, twice: bool) -> ProblemError:
-        """The error of a shape that is not the step's; `twice`: as if figures were cut in two."""
+    def wrong(
+        self, at: Node, path: str, block: _Block, what: str, cells: Sequence[Node], hint: str
+    ) -> ProblemError:
+        """The error of a shape that is not the step's: a slip of typing where its cells look like one, else the hint.
+        """
         what = f"{block.size}, but {what}"
-        if twice:
-            return self.source.error(at, path, what, "for decimal commas, give --decimal-comma")
-        error = self.source.error(at, path, what, "write _ for a figure that is left blank")
+        in_brackets = isinstance(at, ListNode) and getattr(at.start, "flow_style", True)
+        for cell in () if in_brackets else cells:
+            if isinstance(cell, yaml.ScalarEvent) and row_hint(cell.value, READ):
+                return not_rows(self.source, cell, path, besides=READ)
+        texts = _texts(cells)
+        if hint is not DECIMAL_COMMA and any(map(commas_missing, texts)):
+            hint = COMMAS_MISSING
+        hint = next(filter(None, (look_alike(text, READ) for text in texts)), hint)
+        error = self.source.error(at, path, what, hint)
+        if hint not in (BLANKS, ROWS):
+            return error
         return _OtherShape(error.file, error.line, error.column, error.path, error.what, error.hint)
 
 
@@ -278,11 +306,15 @@ def _named(noun: str, indices: Sequence[int]) -> str:
     return f"{noun} {numbers[0]}" if len(numbers) == 1 else f"{noun}s {either(numbers, 'and')}"
 
 
+def _texts(cells: Sequence[Node]) -> list[str]:
+    return [cell.value for cell in cells if isinstance(cell, yaml.ScalarEvent)]
+
+
 def _figures(items: Sequence[Node]) -> str:
     return f"{counted(len(items), 'figure')} {'is' if len(items) == 1 else 'are'}"
 
 
 def of_which_step(source: Source, at: Node | None = None) -> ProblemError:
     what, hint = "expected a mapping of step ids to figures", "say which step the figures are of: --step A"
-    hint = look_alike(source.text.partition("\n")[0]) or hint
+    hint = key_hint(at.value if isinstance(at, yaml.ScalarEvent) else source.text.partition("\n")[0]) or hint
     return source.error(at, "", what, hint) if at is not None else source.error_at(1, 1, "", what, hint)

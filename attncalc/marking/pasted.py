@@ -9,11 +9,14 @@ from functools import lru_cache
 import yaml
 
 from attncalc.problem.nodes import ListNode, scalar_at
+from attncalc.problem.source import FULL_WIDTH
 
 _line_end = re.compile("\r\n|[\n\r]")
 _drawn_bracket = re.compile("[⎡⎢⎣]([^⎡⎢⎣⎤⎥⎦]*)[⎤⎥⎦]").search  # a matrix of a page, its name before and labels behind it
 _comment = re.compile(r"(?:(?<=\s)|^)#[^\n]*")
 _outer_bars = re.compile(r"^\s*[|│┃]|[|│┃]\s*$")
+_dash = re.compile(r"^(\s*)-(?=\s*\[)")  # of a list of rows in brackets
+_BRACKETS = {ord(sign): plain for sign, (_, plain) in FULL_WIDTH.items() if plain in "[]"}
 _BARS = str.maketrans("|│┃", ";;;")
 
 
@@ -24,6 +27,7 @@ def rows(text: str, line: int, column: int | None, decimal_comma: bool) -> ListN
     in a line is known; so with a line below 0.
     """
     found = ListNode(scalar_at("", line, 0))
+    text = text.translate(_BRACKETS)
     between_brackets = "[" in text
     row: list[yaml.ScalarEvent] = []
     for offset, content in enumerate(_line_end.split(text)):
@@ -85,7 +89,7 @@ def _segments(content: str, between_brackets: bool) -> list[tuple[int, str, bool
     if not between_brackets:
         return [(0, content.rstrip(), True)] if content.strip() else []
     parts, start = [], 0
-    for part in content.replace("[", " ").split("]"):
+    for part in _dash.sub(r"\1 ", content).replace("[", " ").split("]"):
         inner = part.lstrip(" ,\t")
         parts.append((start + len(part) - len(inner), inner.rstrip(" ,\t"), True))
         start += len(part) + 1

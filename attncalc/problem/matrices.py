@@ -19,9 +19,9 @@ from attncalc.problem.drawing import Drawn
 from attncalc.problem.forms import Form, Identity, Random, random
 from attncalc.problem.nodes import ListNode, MapNode, Node, scalar_at
 from attncalc.problem.numbers import NotANumber, number, plain_row
-from attncalc.problem.readers import not_a_number
+from attncalc.problem.readers import not_a_number, not_rows
 from attncalc.problem.schema import Reading
-from attncalc.problem.source import Source, counted, look_alike
+from attncalc.problem.source import Source, counted, short
 from attncalc.rounding import Flags, Floats
 from attncalc.steps import Matrix
 
@@ -221,5 +221,6 @@ def _bad_cell(source: Source, cell: Node, place: str, error: Exception) -> Probl
 
 
 def _not_rows(source: Source, node: Node, path: str) -> ProblemError:
-    hint = look_alike(node.value) if isinstance(node, yaml.ScalarEvent) else ""
-    return source.error(node, path, "must be a list of rows", hint or "write [[1, 2], [3, 4]]")
+    name = node.value if isinstance(node, yaml.ScalarEvent) else ""
+    is_file = name.lower().endswith(tuple(files.LARGEST))
+    return not_rows(source, node, path, f"write {{file: {short(name)}}}" if is_file else "")

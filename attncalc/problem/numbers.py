@@ -8,6 +8,8 @@ from collections.abc import Sequence
 MOST_DIGITS = 15  # of a figure that was typed with an exponent and is written out; longer ones keep their e
 LONGEST = 1100  # characters; every figure of float64, written out exactly, has fewer
 
+COMMAS_MISSING = "put a comma between two figures, and no space within one"
+
 _plain = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?").fullmatch
 # A row of such figures with a space after each, none of so many digits that it may leave float64's range.
 _plain_row = re.compile(r"(?:-?+(?:0|[1-9][0-9]{0,149}+)(?:\.[0-9]{1,149}+)?+ )++").fullmatch
@@ -26,6 +28,7 @@ _WHY_NOT = (
     (r"^[+\-−]?[0-9.]+/[0-9.]+$", "{0} is a fraction", "write it as a decimal number"),
     (r"^[0-9]+:[0-9:.]+$", "{0} is not a number", "write it as one decimal number"),
     (r"^[‐‑‒–—]", "{0} starts with a dash", "write - before a negative number"),
+    (r"^[+\-−]?[0-9.]+(\s+[+\-−]?[0-9.]+)+$", "{0} is not a number", COMMAS_MISSING),
     (r"^\s|\s$", "spaces round a number", "leave them out"),
 )
 

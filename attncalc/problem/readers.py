@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Container
 from typing import Any
 
 import yaml
@@ -12,6 +13,7 @@ from attncalc.errors import ProblemError
 from attncalc.problem.nodes import ListNode, MapNode, Node, is_empty
 from attncalc.problem.numbers import NotANumber, number
 from attncalc.problem.schema import Reader, nearest
+from attncalc.problem.slips import row_hint
 from attncalc.problem.source import Source, either, look_alike, short
 
 SWITCHES = {"true": True, "yes": True, "false": False, "no": False}
@@ -123,6 +125,13 @@ def positive(source: Source, node: Node, path: str) -> tuple[float, str]:
 def not_a_number(source: Source, node: Node, path: str, value: str, error: NotANumber) -> ProblemError:
     """The error of a text that isn't a number, at its cell."""
     return source.error(node, path, error.what.format(short(value)), look_alike(value) or error.hint)
+
+
+def not_rows(source: Source, node: Node, path: str, hint: str = "", besides: Container[str] = ()) -> ProblemError:
+    """The error of what isn't a list of rows; where no `hint` is given, that of the text which stands for a row."""
+    typed = node.items[0] if isinstance(node, ListNode) and node.items else node
+    hint = hint or (row_hint(typed.value, besides) if isinstance(typed, yaml.ScalarEvent) else "")
+    return source.error(node, path, "must be a list of rows", hint or "write [[1, 2], [3, 4]]")
 
 
 def labels(source: Source, node: Node, path: str) -> tuple[str, ...]:

@@ -13,7 +13,8 @@ import yaml
 
 from attncalc.errors import ProblemError
 from attncalc.problem.nodes import MapNode, Node, is_empty
-from attncalc.problem.source import Source, look_alike, short
+from attncalc.problem.slips import key_hint
+from attncalc.problem.source import Source, short
 
 # (source, node, path of the node) -> value. Raises ProblemError.
 LONGEST = 80  # characters of a name that others are held against
@@ -79,13 +80,13 @@ class Table:
         name: str = key.value
         if name in self.elsewhere:
             return source.error(key, path, f"unknown key {name}", f"it is a key of {self.elsewhere[name]}")
-        hint = _spelling(name) or nearest(name, [row.name for row in self.keys])
+        hint = key_hint(name) or nearest(name, [row.name for row in self.keys])
         return source.error(key, path, f"unknown key {short(name)}" if name else "an empty key", hint)
 
     def _not_a_mapping(self, source: Source, node: Node, path: str) -> ProblemError:
         hint = f"write lines like {self.keys[0].name}: .."
         if isinstance(node, yaml.ScalarEvent):
-            hint = _spelling(node.value) or hint
+            hint = key_hint(node.value) or hint
         return source.error(node, path, "expected a mapping" if path else "expected a mapping at top level", hint)
 
 
@@ -104,7 +105,7 @@ def nested(table: Table) -> Reader:
 def nearest(name: str, known: list[str]) -> str:
     """A hint: the known name that is most like `name`; else all of them, where they are few; else nothing."""
     for candidate in known:
-        if candidate.lower() == name.lower():
+        if _letters(candidate) == _letters(name):
             return f"did you mean {short(candidate)}?"
     import difflib  # only needed by who mistypes
 
@@ -114,9 +115,5 @@ def nearest(name: str, known: list[str]) -> str:
     return f"known here: {', '.join(map(short, known))}" if len(known) <= 12 else ""
 
 
-def _spelling(text: str) -> str:
-    """A hint where a key was run together with its value."""
-    if hint := look_alike(text):
-        return hint
-    name, colon, value = text.partition(":")
-    return f"put a space after the colon: {short(name)}: {short(value)}" if colon and value and name.strip() else ""
+def _letters(name: str) -> str:
+    return name.lower().replace("_", "")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -14,7 +14,7 @@ LONGEST = 40  # characters of a user's text that a message repeats
 MOST_IDS = 40  # of steps that a message names
 
 FULL_WIDTH = {
-    "：": ("colon", ":"), "，": ("comma", ","), "、": ("comma", ","), "．": ("point", "."),
+    "：": ("colon", ":"), "，": ("comma", ","), "、": ("comma", ","), "；": ("semicolon", ","), "．": ("point", "."),
     "［": ("bracket", "["), "］": ("bracket", "]"), "【": ("bracket", "["), "】": ("bracket", "]"),
     "｛": ("brace", "{"), "｝": ("brace", "}"), "＂": ("quote", '"'), "＇": ("quote", "'"),
     "－": ("minus", "-"), "＋": ("plus", "+"), **{chr(0xFF10 + digit): ("digit", str(digit)) for digit in range(10)},
@@ -85,9 +85,11 @@ def short(text: str) -> str:
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
 
 
-def look_alike(text: str) -> str:
-    """A hint that names the first full-width sign or curly quote in `text`, or nothing."""
+def look_alike(text: str, besides: Container[str] = ()) -> str:
+    """A hint that names the first full-width sign or curly quote in `text`, `besides` those that may stand there."""
     for character in text:
+        if character in besides:
+            continue
         if character in FULL_WIDTH:
             name, plain = FULL_WIDTH[character]
             return f"{character} is a full-width {name}, type {plain}"

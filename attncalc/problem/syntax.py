@@ -17,6 +17,7 @@ _quoted = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _escape_or_pair = re.compile(r"\\(?:u(d[89ab][0-9a-f]{2})\\u(d[c-f][0-9a-f]{2})|.)", re.DOTALL | re.IGNORECASE)
 _full_width_key = re.compile(r"\s*(?:- +)?[\w.]+(：)")
 _no_space = re.compile(r"\s*(?:- +)?([A-Za-z_][\w.]*):(?=[^\s:/])(.*)")
+_dash_and_bracket = re.compile(r"\s*-(?=[(\[])(.*)")
 
 _QUOTE = "put quotes round a text that starts with one of % @ ` * & ! | > ? [ ] { }"
 # (part of PyYAML's problem, what is wrong, what to do)
@@ -106,7 +107,8 @@ def place(text: str, index: int) -> tuple[int, int]:
 
 
 def _typing_slip(source: Source, lines: list[str], first: int, last: int) -> ProblemError | None:
-    """A key whose colon is full-width or has no space after it, in lines first..last; the later line first."""
+    """A key whose colon is full-width or has no space after it, or a row whose dash has none, in lines first..last; the
+    later line first."""
     for number in range(last, first - 1, -1):
         if match := _full_width_key.match(lines[number]):
             what = f"full-width colon on line {number + 1}"
@@ -115,6 +117,9 @@ def _typing_slip(source: Source, lines: list[str], first: int, last: int) -> Pro
             hint = f"write {match[1]}: {short(match[2])}"
             what = f"missing space after the colon of {short(match[1])}"
             return source.error_at(number + 1, match.end(1) + 1, "", what, hint)
+        if match := _dash_and_bracket.match(lines[number]):
+            hint = f"write - {short(match[1])}"
+            return source.error_at(number + 1, match.start(1), "", "missing space after the dash", hint)
     return None
 
 
