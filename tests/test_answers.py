@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attncalc import mark
+from attncalc.cli.solve import _steps
 from attncalc.errors import AttncalcError, ProblemError, UsageError
 from attncalc.exercises.blanks import by_names
 from attncalc.marking.answers import answers_of, published, read_answers
@@ -404,20 +405,27 @@ def test_rows_are_pasted_with_a_dash_before_them_and_in_full_width_brackets():
     ("solution", "symbol", "hint"),
     [
         (ABC, "S̃", "S̃ is the step scaled"), (ABC, "E", "E is the step exp"), (ABC, "Kᵀ", "Kᵀ is the step K_T"),
-        (ABC, "P", "known here: Q, K, V, S, scaled, exp, row_sum, A and O"), (LOSS, "P", "P is the step probabilities"),
+        (ABC, "P", "the steps here are Q, K, V, S, scaled, exp, row_sum, A and O"),
+        (LOSS, "P", "P is the step probabilities"),
         (HEADS, "S̃", "S̃ is the symbol of head1.scaled and head2.scaled"),
-        (HEADS, "E⁽²⁾", "E⁽²⁾ is the step head2.exp"), (HEADS, "P", "known here: head1.Q, "),
+        (HEADS, "E⁽²⁾", "E⁽²⁾ is the step head2.exp"), (HEADS, "P", "the steps here are head1.Q, "),
     ],
 )  # fmt: skip
 def test_a_printed_symbol_names_its_step(solution, symbol, hint):
     found = refusal(f"{symbol}: _", solution=solution)
     assert found[3] == f"this problem has no step {symbol}" and found[4].startswith(hint) and len(found[4]) < 200
+    if " is the " in hint:
+        with pytest.raises(UsageError) as caught:
+            _steps(solution, symbol)
+        assert caught.value.hint == hint
+    with pytest.raises(UsageError, match="E is the step exp"):
+        by_names(ABC, ["E"])
 
 
 @pytest.mark.parametrize(
     ("rows", "size"),
     [("[[1, 2], [3, 4]]", "2 × 2"), ("[1, 2, 3]", "1 × 3"), ("5", "1 × 1"), ("[[1, 2, 3], [1, 2]]", "2 × 3"),
-     ("|\n  1 2\n  3 4", "2 × 2")],
+     ("|\n  1 2\n  3 4", "2 × 2"), ("“太难，不知道”", "1 × 1"), ("[[我，不, 知道], [1, 2]]", "2 × 2")],
 )  # fmt: skip
 def test_another_shape_is_a_wrong_answer_where_the_sheet_of_a_variant_may_ask_for_it(rows, size):
     text = f"O: [[1, 2], [3, 4], [5, 6]]\nA: {rows}"

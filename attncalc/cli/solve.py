@@ -57,9 +57,11 @@ def _steps(solution: Solution, id: str) -> list[Step]:
     from difflib import get_close_matches
 
     from attncalc.errors import UsageError
+    from attncalc.marking.naming import of_symbol
     from attncalc.problem.source import MOST_IDS, some_of
 
     known = list(solution.steps)
     close = get_close_matches(id, [*known, *(full.rpartition(".")[2] for full in known)], 1)
     hint = f"did you mean {close[0]}? " if close else ""
-    raise UsageError(f"no step {id!r} in this solution", f"{hint}it has {some_of(known, MOST_IDS)}")
+    hint = of_symbol(solution, id) or f"{hint}it has {some_of(known, MOST_IDS)}"
+    raise UsageError(f"no step {id!r} in this solution", hint)

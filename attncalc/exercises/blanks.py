@@ -10,6 +10,7 @@ import numpy as np
 
 from attncalc.errors import UsageError
 from attncalc.marking.answer_reader import MOST_ASKED, room_of
+from attncalc.marking.naming import of_symbol
 from attncalc.marking.template import asked_steps, by_choice, is_single, known_axes
 from attncalc.problem.source import MOST_IDS, some_of
 from attncalc.rounding import Flags
@@ -158,7 +159,8 @@ def _named(solution: Solution, name: str) -> list[Step]:
     found = _worked(solution, name)
     if not found:
         known = some_of([step.id for step in asked_steps(solution)], MOST_IDS)
-        raise UsageError(f"--blank {name} names no step that is worked here", f"there are {known}")
+        hint = of_symbol(solution, name) or f"there are {known}"
+        raise UsageError(f"--blank {name} names no step that is worked here", hint)
     return found
 
 

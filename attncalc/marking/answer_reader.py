@@ -248,10 +248,11 @@ class AnswerReader(NamedTuple):
         """
         what = f"{block.size}, but {what}"
         in_brackets = isinstance(at, ListNode) and getattr(at.start, "flow_style", True)
-        for cell in () if in_brackets else cells:
-            if isinstance(cell, yaml.ScalarEvent) and row_hint(cell.value, READ):
+        figures = [cell for cell in cells if isinstance(cell, yaml.ScalarEvent) and any(map(str.isdigit, cell.value))]
+        for cell in () if in_brackets else figures:
+            if row_hint(cell.value, READ):
                 return not_rows(self.source, cell, path, besides=READ)
-        texts = _texts(cells)
+        texts = _texts(figures)  # a comma in a sentence is no slip
         if hint is not DECIMAL_COMMA and any(map(commas_missing, texts)):
             hint = COMMAS_MISSING
         hint = next(filter(None, (look_alike(text, READ) for text in texts)), hint)

@@ -35,7 +35,9 @@ def step_named(solution: Solution, name: str) -> Step:
         ids = some_of([step.id for step in found], MOST_NAMED)
         raise UsageError(f"{short(name)} is the end of {ids}", "write more of the id")
     what = f"this problem has no step {short(name) or 'without a name'}"
-    raise UsageError(what, _meant(solution, name))
+    hint = of_symbol(solution, name) or nearest(name, [*solution.steps, "result"])
+    worked = [id for id, step in solution.steps.items() if step.is_worked]
+    raise UsageError(what, hint or f"the steps here are {some_of(worked, MOST_KNOWN)}")
 
 
 def plain_symbol(symbol: Expr) -> str:
@@ -52,13 +54,11 @@ def plain_symbol(symbol: Expr) -> str:
     return one_line(_SYMBOLS.get(symbol.op, "").format(*parts))
 
 
-def _meant(solution: Solution, name: str) -> str:
-    """A hint: the steps of this symbol, with or without its number; else an id that is like the name, or some."""
-    symbols = {id: normalize("NFC", plain_symbol(step.symbol)) for id, step in solution.steps.items()}
+def of_symbol(solution: Solution, name: str) -> str:
+    """A hint: the steps whose symbol this is, with or without its number; nothing where there is none."""
     asked = normalize("NFC", name)
+    symbols = {id: normalize("NFC", plain_symbol(step.symbol)) for id, step in solution.steps.items() if id != name}
     those = [id for id, symbol in symbols.items() if asked and asked in (symbol, _number.sub("", symbol))]
-    if those:
-        called = "the step" if len(those) == 1 else "the symbol of"
-        return f"{short(name)} is {called} {some_of(those, MOST_NAMED)}"
-    worked = [id for id, step in solution.steps.items() if step.is_worked]
-    return nearest(name, [*solution.steps, "result"]) or f"known here: {some_of(worked, MOST_KNOWN)}"
+    if not those:
+        return ""
+    return f"{short(name)} is {'the step' if len(those) == 1 else 'the symbol of'} {some_of(those, MOST_NAMED)}"

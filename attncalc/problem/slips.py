@@ -7,7 +7,7 @@ from collections.abc import Container, Sequence
 
 from attncalc.problem.source import look_alike, short
 
-_dash = re.compile(r"-\s*(?=[(\[{])")
+_dash = re.compile(r"^-\s*(?=[(\[{])")
 _in_brackets = re.compile(r"[(\[{]+([^()\[\]{}]*)[)\]}]").match
 _parted = re.compile(r"[,;]\s|[,;].*[,;]|[0-9.%]\s+[+\-−]?[0-9.]", re.DOTALL).search
 _zero_and_decimals = re.compile(r"(?<![0-9.])0,(?=0*[1-9][0-9]*(?:,|$))").findall
@@ -26,7 +26,7 @@ def row_hint(text: str, besides: Container[str] = ()) -> str:
     """A hint where a row of figures became one text; signs `besides` are read as they are."""
     if hint := look_alike(text, besides):
         return hint
-    bare = _dash.sub("", text, count=1) if text.startswith("-") else text
+    bare = _dash.sub("", text)
     brackets = _in_brackets(bare)
     row = brackets[1].strip() if brackets else bare.strip("[]{} ")
     if not _parted(row) and not (brackets and re.search("[,;]", row)):
