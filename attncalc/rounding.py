@@ -118,7 +118,7 @@ def in_doubt(values: Floats, places: int) -> Flags:
 
 
 def rounded_exactly(value: Fraction, places: int, ties: str) -> float:
-    """The same for one figure of which all digits are known: nothing but a tie is one."""
+    """A figure of which all digits are known, rounded: nothing but a tie is one."""
     units = abs(value) * 10**places
     whole, rest = divmod(units, 1)
     up = rest > Fraction(1, 2) or (rest == Fraction(1, 2) and (ties == "half-up" or whole % 2 == 1))
