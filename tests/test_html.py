@@ -333,6 +333,7 @@ def measured(folder: Path, width: int, expression: str, style: str = "") -> list
     script = (
         "onload = async () => {"
         "const pages = [...document.querySelectorAll('iframe')].map(frame => frame.contentDocument);"
+        "await Promise.all(pages.flatMap(page => [...page.fonts].map(font => font.load())));"  # before one is wanted
         "await Promise.all(pages.map(page => page.fonts.ready)); document.title = pages"
         f".map(page => {{ const root = page.documentElement; return {expression} }}).join(' ') }}"
     )

@@ -16,9 +16,9 @@ pty = pytest.importorskip("pty", reason="there are no pseudo-terminals")
 ROOT = Path(__file__).resolve().parent.parent
 LONG = """\
 heads: 4
-Q: {random: integers, from: -2, to: 2, seed: 1, rows: 32, columns: 48}
-K: {random: integers, from: -2, to: 2, seed: 2, rows: 32, columns: 48}
-V: {random: integers, from: -2, to: 2, seed: 3, rows: 32, columns: 48}
+Q: {random: integers, from: -2, to: 2, seed: 1, rows: 30, columns: 48}
+K: {random: integers, from: -2, to: 2, seed: 2, rows: 30, columns: 48}
+V: {random: integers, from: -2, to: 2, seed: 3, rows: 30, columns: 48}
 show: {detail: full, rounding: carried}
 """
 WORK = """\
