@@ -8,8 +8,8 @@ import pytest
 from attncalc import formats
 from attncalc.layout import figures, lay_out
 from attncalc.mechanisms import solve
-from attncalc.problem import load
-from attncalc.steps import Matrix, OneOfTwo
+from attncalc.problem import load, parse
+from attncalc.steps import Matrix, OneOfTwo, computed
 
 PROBLEMS = Path(__file__).resolve().parent.parent / "problems"
 
@@ -49,6 +49,17 @@ def test_the_last_row_of_a_large_product_says_what_all_of_them_do(path, monkeypa
     read = load(path)
     for step, found in figures.Printed(solve(read), read.show.rule).items():
         assert found.hold() == found.true.all(), step.id
+
+
+@pytest.mark.parametrize("decimals", [0, 1])
+def test_a_product_of_very_many_terms_is_what_a_sum_of_them_gives(decimals):
+    """Above 2^20 terms NumPy adds them up, in whatever order: tenths are the same in any."""
+    random = np.random.default_rng(7)
+    q, k = (random.integers(-9, 10, size=(n, 30)) for n in (190, 200))
+    text = "".join(f"{name}: {(of / 10**decimals).tolist()}\n" for name, of in (("Q", q), ("K", k)))
+    found = solve(parse(f"{text}scale: none\nshow: {{detail: matrices}}\n".encode())).steps["S"].values
+    expected = [[sum(int(x) * int(y) for x, y in zip(a, b, strict=True)) / 100**decimals for b in k] for a in q]
+    assert q.shape[0] * k.shape[0] * 30 > computed._BY_HAND and found.tolist() == expected
 
 
 def test_a_mask_holds_its_flags_alone():
