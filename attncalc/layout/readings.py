@@ -124,7 +124,8 @@ def largest_of(page: Page, step: Step, i: int, columns: Iterable[int]) -> list[i
     columns, figures = list(columns), page.figures(step)
     if figures.are_used:
         printed = digits.decimals(figures.texts[i])
-        return [j for j in columns if printed[j] == max(printed[columns])]
+        largest = max((printed[j] for j in columns), default=None)
+        return [j for j in columns if printed[j] == largest]
     row = step.values[i]
     most = max(row[j] for j in columns)
     return [j for j in columns if row[j] >= most - EQUAL * abs(most)]
